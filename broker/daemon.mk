@@ -1,0 +1,3 @@
+# SPDX-License-Identifier: MIT
+bin_PROGRAMS += approvald
+approvald_SOURCES = broker/main.c

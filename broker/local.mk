@@ -1,0 +1,5 @@
+# SPDX-License-Identifier: MIT
+include broker/core/local.mk
+include broker/io/local.mk
+include broker/store/local.mk
+include broker/daemon.mk

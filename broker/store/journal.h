@@ -1,0 +1,133 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The durable store behind a small interface with two implementations: SQLite,
+ * and memory for tests. One writer, one thread. All writes happen between
+ * journal_begin and journal_commit; a commit that returned 0 is on the disk.
+ *
+ * Errors: 0, or a negative errno: -ENOSPC (full), -EROFS (not writable), -EBUSY
+ * (locked by another process), -EUCLEAN (corrupt), -EPROTO (written by a newer
+ * version), -EIO (else). After an error inside a transaction the caller calls
+ * journal_rollback; the next journal_begin tries again, reopening the database
+ * where that may help.
+ */
+#ifndef STORE_JOURNAL_H
+#define STORE_JOURNAL_H
+
+#include "broker/core/types.h"
+
+struct journal;
+
+/*
+ * A row of the history. Strings need not outlive the call. Unused members are
+ * zero. seq and hash are set by the store.
+ */
+struct history_row {
+	uint64_t seq;
+	int64_t at; /* wall clock, microseconds */
+	enum history_event event;
+	uint32_t uid;
+	uint32_t pid;
+	struct uuid session, turn, request; /* nil: none */
+	struct bytes agent, call, tool, command, cwd, workspace, exe;
+	struct bytes input; /* MessagePack; decisions only */
+	struct bytes reason, by;
+	struct bytes detail; /* small text: outcome summary, agent's session or turn id, mode */
+	uint8_t digest[32];  /* all zero: none */
+	uint8_t type, kind, verdict, source, scope, step, state, mode;
+	uint64_t count; /* of lost denials, or anchored rows */
+	uint8_t hash[32];
+};
+
+enum journal_op {
+	JOURNAL_SESSION,	/* arg: const struct session_record * */
+	JOURNAL_SESSION_REMOVE, /* arg: const struct uuid * */
+	JOURNAL_TURN,
+	JOURNAL_TURN_REMOVE,
+	JOURNAL_REQUEST,
+	JOURNAL_REQUEST_REMOVE,
+	JOURNAL_HISTORY, /* arg: const struct history_row * */
+	JOURNAL_ALIVE,	 /* arg: const int64_t *: wall clock, the broker lives */
+};
+
+/*
+ * What load gives back, in this order: sessions (in order of id), turns,
+ * requests, then the decisions of turns that live (history rows with event
+ * DECISION or OUTCOME, oldest first). Records and rows belong to the store and
+ * are valid during the call; their strings may be kept with str_ref. A negative
+ * return ends the load and is passed on.
+ */
+struct journal_loader {
+	int (*session)(void *arg, const struct session_record *r);
+	int (*turn)(void *arg, const struct turn_record *r);
+	int (*request)(void *arg, const struct request_record *r);
+	int (*decision)(void *arg, const struct history_row *row);
+};
+
+struct journal_state {
+	int64_t alive;	   /* wall clock of the last sign of life; 0: new store */
+	struct uuid newest; /* largest id ever written */
+};
+
+struct history_query {
+	uint64_t after;	 /* seq > after */
+	uint64_t before; /* seq < before; 0: no bound */
+	uint32_t limit;
+	bool newest; /* the last ones first */
+	int64_t since, until; /* microseconds; 0: no bound */
+	struct uuid session, request; /* nil: any */
+	struct bytes agent, tool;     /* len 0: any */
+	int event, verdict, source; /* -1: any */
+	bool all_uids;
+	uint32_t uid;
+};
+
+struct history_verification {
+	uint64_t checked, next; /* next 0: the end was reached */
+	uint64_t bad_seq;	/* 0: the chain holds */
+	uint8_t head[32];	/* hash of the last row checked */
+};
+
+struct journal_stats {
+	uint64_t commits, rows, history_rows;
+	char path[256];
+};
+
+struct retention {
+	int64_t max_age_us; /* 0: no bound */
+	uint64_t max_bytes; /* of the database file; 0: no bound */
+};
+
+/* Opens; path is the database file; its folder exists. *out is set on success. */
+int journal_open_sqlite(struct journal **out, const char *path);
+int journal_open_memory(struct journal **out);
+void journal_close(struct journal *j); /* NULL is fine */
+
+int journal_load(struct journal *j, const struct journal_loader *l, void *arg,
+	struct journal_state *state);
+
+int journal_begin(struct journal *j);
+int journal_put(struct journal *j, enum journal_op op, const void *arg);
+int journal_commit(struct journal *j);
+void journal_rollback(struct journal *j); /* outside a transaction: nothing */
+
+/* Rows belong to the store and are valid during the callback; a negative return ends and is passed on. */
+int journal_history(struct journal *j, const struct history_query *q,
+	int (*row)(void *arg, const struct history_row *row), void *arg);
+/* Recomputes the chain over at most limit rows after a seq. */
+int journal_verify(struct journal *j, uint64_t after, uint32_t limit,
+	struct history_verification *out);
+/*
+ * Removes at most limit of the oldest rows that are past the retention and
+ * leaves an anchor (seq and hash of the last one removed, and a history row of
+ * event ANCHOR that tells their number), so that journal_verify still holds.
+ * Returns the number removed, or a negative errno. Its own transaction.
+ */
+int journal_prune(struct journal *j, const struct retention *r, int64_t now, uint32_t limit);
+/* Quick check of the health of the store: 0, or why it can't be written. */
+int journal_probe(struct journal *j);
+void journal_stats(struct journal *j, struct journal_stats *out);
+
+/* A test hook: called before each store operation with its running number (from 1). */
+void journal_set_trace(struct journal *j, void (*trace)(void *arg, uint64_t n), void *arg);
+
+#endif

@@ -1,0 +1,5 @@
+# SPDX-License-Identifier: MIT
+include frontends/common/local.mk
+include frontends/ctl/local.mk
+include frontends/hook/local.mk
+include frontends/harness/local.mk

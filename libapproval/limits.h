@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Every limit of approvald, in one place. Each is tested before anything is
+ * allocated for the value that it bounds. Constants only: any layer may include
+ * this file.
+ */
+#ifndef APPROVAL_LIMITS_H
+#define APPROVAL_LIMITS_H
+
+/* wire */
+#define LIMIT_FRAME	   (4u << 20) /* bytes of one message */
+#define LIMIT_DEPTH	   32u	      /* nesting of containers in a message */
+#define LIMIT_ELEMENTS	   65536u     /* values in a message, containers included */
+#define LIMIT_OUTSTANDING  4096u      /* calls of one connection without a reply */
+#define LIMIT_NAME	   256u	      /* bytes of ids, agent, tool, names, method */
+#define LIMIT_TEXT	   4096u      /* bytes of title, summary, reason, cwd, path */
+#define LIMIT_DESCRIPTION  16384u     /* bytes of a description */
+#define LIMIT_INPUT	   (1u << 20) /* bytes of a tool call's input, as MessagePack */
+#define LIMIT_CURSOR	   65536u     /* bytes of an adapter's usage cursor */
+#define LIMIT_DECISIONS	   1000u      /* decisions in one call */
+#define LIMIT_OPTIONS	   64u	      /* options of a question */
+#define LIMIT_PAGE	   500u	      /* items of one page */
+#define LIMIT_PAGE_DEFAULT 100u
+#define LIMIT_PAGE_BYTES   (1u << 20) /* a page ends here at the latest */
+#define LIMIT_INLINE_INPUT 16384u     /* a larger input is not part of an event */
+#define LIMIT_FDS	   4u	      /* descriptors taken from one recvmsg */
+
+/* peers */
+#define LIMIT_OUTPUT	   (8u << 20) /* bytes queued for a slow reader */
+#define LIMIT_READ_CHUNK   65536u     /* bytes read from a peer in one loop turn */
+#define LIMIT_RESERVE_FDS  32u	      /* descriptors kept free for the broker itself */
+
+/* per uid; configuration may change these */
+#define LIMIT_UID_CONNECTIONS	12288u
+#define LIMIT_UID_PENDING	131072u
+#define LIMIT_UID_PENDING_BYTES (512u << 20)
+#define LIMIT_UID_RATE		20000u /* requests a second, a burst of as many; 0: none */
+#define LIMIT_UID_SESSIONS	16384u /* sessions that have not ended */
+
+/* core */
+#define LIMIT_CHAIN	    16u	  /* sub-agents below each other */
+#define LIMIT_PATHS	    32u	  /* paths of one tool call */
+#define LIMIT_POLICIES	    32u	  /* policy frontends at once */
+#define LIMIT_FRONTENDS	    256u  /* frontends at once */
+#define LIMIT_RECENT_CHECKS 16u	  /* checks answered ask that a session remembers */
+#define LIMIT_TURN_CALLS    65536u /* settled calls of a turn kept in memory */
+#define LIMIT_LOST_DENIALS  1024u /* denials kept while the store fails; then a count */
+#define LIMIT_BATCH	    4096u /* commands in one transaction */
+
+/* times, in milliseconds */
+#define TIME_GRACE_MS	       30000	/* a lost connection may come back */
+#define TIME_RECLAIM_MS	       60000	/* an allow is given again to a resubmission */
+#define TIME_KEEP_MS	       86400000 /* a decision of a `keep` request waits to be claimed */
+#define TIME_MIN_REMAINING_MS  30000	/* after a restart or a sleep */
+#define TIME_CHANNEL_MARGIN_MS 60000	/* answered before the agent's own channel gives up */
+#define TIME_POLICY_MS	       2000
+#define TIME_RESOLVE_MS	       200
+#define TIME_STORE_RETRY_MS    1000
+#define TIME_SYSTEM_DEADLINE_MS 120000
+#define TIME_CONNECT_RETRY_MS  30000 /* a client waits for a broker so long */
+#define TIME_ALIVE_MS	       30000 /* the store is told that the broker lives */
+
+#endif

@@ -1,0 +1,10 @@
+# SPDX-License-Identifier: MIT
+include tests/wire.mk
+include tests/core.mk
+include tests/store.mk
+include tests/io.mk
+include tests/lib.mk
+include tests/ctl.mk
+include tests/hook.mk
+include tests/daemon.mk
+include tests/bench.mk
