@@ -1,1 +1,28 @@
 # SPDX-License-Identifier: MIT
+# Pure: no descriptor, clock, randomness or log.
+noinst_LTLIBRARIES += broker/core/libcore.la
+broker_core_libcore_la_SOURCES = \
+	broker/core/denial.c \
+	broker/core/effect.c \
+	broker/core/engine.c \
+	broker/core/engine.h \
+	broker/core/engine_call.c \
+	broker/core/engine_frontend.c \
+	broker/core/engine_private.h \
+	broker/core/engine_request.c \
+	broker/core/engine_restore.c \
+	broker/core/engine_session.c \
+	broker/core/engine_turn.c \
+	broker/core/entity.h \
+	broker/core/pipeline.c \
+	broker/core/pipeline.h \
+	broker/core/registry.c \
+	broker/core/registry.h \
+	broker/core/request.c \
+	broker/core/request.h \
+	broker/core/row.h \
+	broker/core/transaction.c \
+	broker/core/turn.c \
+	broker/core/turn.h \
+	broker/core/types.c \
+	broker/core/types.h

@@ -1,0 +1,383 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The engine: one step takes a command and the time and returns effects. It has
+ * no descriptor, clock, randomness or log. All that happened since the last
+ * engine_commit is one batch, which engine_rollback undoes.
+ *
+ * A step fails only with -ENOMEM; the caller must then roll the batch back.
+ * Everything else is an answer among the effects.
+ */
+#ifndef CORE_ENGINE_H
+#define CORE_ENGINE_H
+
+#include "broker/core/registry.h"
+#include "broker/core/row.h"
+
+struct instant {
+	int64_t mono; /* microseconds, CLOCK_MONOTONIC */
+	int64_t wall; /* microseconds since 1970 */
+};
+
+struct engine_config {
+	bool when_alone_deny;
+	bool headless;
+	int64_t deadline; /* microseconds; 0: never */
+	int64_t policy_time, grace;
+	enum mode default_mode;
+	unsigned repeat_limit;
+	unsigned n_required;
+	const char *required[LIMIT_POLICIES];
+	uint32_t max_sessions, max_pending; /* of one uid */
+	uint64_t max_pending_bytes;
+};
+
+/* ---- commands ---- */
+
+enum command_type {
+	/* agents */
+	COMMAND_HELLO,
+	COMMAND_TURN_BEGIN,
+	COMMAND_TURN_END,
+	COMMAND_USAGE,
+	COMMAND_REQUEST, /* also check */
+	COMMAND_CANCEL,
+	COMMAND_SETTLED,
+	COMMAND_OUTCOME,
+	COMMAND_CLAIM, /* set_mode of an agent */
+	COMMAND_BYE,
+	/* frontends */
+	COMMAND_FRONTEND_HELLO,
+	COMMAND_SUBSCRIBE,
+	COMMAND_DECIDE,
+	COMMAND_VERDICT,
+	COMMAND_CEILING, /* set_mode of a person */
+	COMMAND_SUSPEND,
+	COMMAND_RESUME,
+	COMMAND_END_TURN,
+	COMMAND_FRONTEND_BYE,
+	/* without a sender */
+	COMMAND_LINK_GONE,
+	COMMAND_FRONTEND_GONE,
+	COMMAND_SUBJECT_DIED,
+	COMMAND_TICK,
+	COMMAND_RESTARTED, /* once, after the last engine_restore_* */
+	COMMAND_SLEPT,	   /* the machine slept, or the clock stopped */
+	COMMAND_CONFIG,
+	COMMAND_N,
+};
+
+struct facts {
+	enum kind kind;
+	bool mutating;
+	uint8_t flags; /* enum call_fact */
+	struct bytes command;
+	const struct request_path *paths; /* strings are taken by reference */
+	unsigned n_paths;
+	uint8_t digest[32];
+	uint8_t input_hash[16];
+	uint8_t signature[16]; /* of tool, command or paths, and cwd */
+};
+
+struct command_hello {
+	struct bytes agent, key, parent_key, title, cwd, workspace, exe;
+	struct process_id subject;
+	const struct process_id *chain; /* the peer and its ancestors */
+	unsigned n_chain;
+	int claim; /* enum mode; -1: none */
+	int64_t channel_ms;
+	bool fail_closed, no_resume;
+};
+
+struct command_turn {
+	struct bytes key; /* data NULL: none */
+	bool has_usage;
+	uint64_t usage_seq;
+	struct usage usage;
+	struct bytes cursor; /* data NULL: none */
+};
+
+struct command_request {
+	enum request_type type;
+	struct bytes call, tool, input, summary, description, cwd, turn_key, extra;
+	struct facts facts;
+	int64_t timeout_ms, channel_ms; /* 0: none */
+	enum disconnect on_disconnect;
+	bool fail_closed, elsewhere, takes_input, multi, check;
+};
+
+/* Names a request of the link's session. */
+struct command_about {
+	struct bytes call;
+	struct uuid request; /* nil: none */
+	bool has_input;
+	struct bytes tool;
+	uint8_t input_hash[16];
+	enum request_state outcome; /* of COMMAND_OUTCOME: SUCCEEDED, FAILED or NOT_RUN */
+	enum verdict verdict;	    /* of COMMAND_SETTLED */
+	struct bytes reason;	    /* or the summary */
+};
+
+struct command_decision {
+	struct uuid request;
+	bool has_digest;
+	uint8_t digest[32];
+	enum verdict verdict;
+	enum scope scope;
+	struct bytes reason, updated_input, answers; /* data NULL: none */
+	const struct facts *facts;		     /* of updated_input */
+	bool malformed; /* the request's id did not parse, or the like: invalid */
+};
+
+struct command_steer {
+	struct uuid session;
+	bool all;
+	enum mode mode;
+	struct bytes reason;
+};
+
+struct command {
+	enum command_type type;
+	struct link *link;
+	struct frontend *frontend;
+	uint32_t call;	  /* id of the call to be answered */
+	struct bytes by;  /* who decides, for the record */
+	struct uuid seed; /* new; the ids of what is made count up from it */
+	union {
+		struct command_hello hello;
+		struct command_turn turn;
+		struct command_request request;
+		struct command_about about;
+		struct {
+			const struct command_decision *items;
+			unsigned n;
+		} decide;
+		struct command_steer steer;
+		struct process_id died;
+		struct {
+			enum role role;
+			uint8_t answers;
+			bool reasons, headless;
+			struct bytes name;
+		} greet;
+		struct {
+			bool has_cursor;
+			struct uuid cursor;
+			unsigned limit;
+		} subscribe;
+		struct {
+			bool end;
+		} bye;
+		const struct engine_config *config;
+		int64_t slept; /* microseconds */
+	};
+};
+
+/* ---- effects ---- */
+
+enum effect_type {
+	EFFECT_REPLY,	/* the call succeeded; what, by command */
+	EFFECT_VERDICT, /* answers a request or check: the request's decision */
+	EFFECT_ERROR,
+	EFFECT_EVENT, /* to a frontend */
+	EFFECT_NOTE,  /* to an agent's connection */
+	EFFECT_STORE, /* to the journal: a record */
+	EFFECT_HISTORY,
+	EFFECT_WATCH, /* the subject of a session is to be watched */
+	EFFECT_UNWATCH,
+};
+
+/* What a call succeeded with. */
+enum reply_kind {
+	REPLY_EMPTY,
+	REPLY_HELLO,	/* session */
+	REPLY_TURN,	/* turn */
+	REPLY_STATE,	/* request state in `state` */
+	REPLY_MODE,	/* session */
+	REPLY_COUNT,	/* count */
+	REPLY_RESULTS,	/* results */
+	REPLY_GREETING, /* frontend */
+	REPLY_PAGE,	/* the page after `cursor`; see engine_page */
+	REPLY_ASK,	/* a check that a person must answer: step */
+};
+
+enum engine_error {
+	ENGINE_NO_SESSION,
+	ENGINE_FORBIDDEN,
+	ENGINE_NOT_FOUND,
+	ENGINE_GONE,
+	ENGINE_MISMATCH,
+	ENGINE_STATE,
+	ENGINE_LIMIT,
+	ENGINE_INVALID,
+	ENGINE_UNSUPPORTED,
+};
+
+enum event_kind {
+	EVENT_OFFERED,
+	EVENT_REFRESHED,
+	EVENT_RESOLVED,
+	EVENT_WITHDRAWN,
+	EVENT_OUTCOME,
+	EVENT_TURN,
+	EVENT_SESSION,
+};
+
+enum note_kind {
+	NOTE_SUSPENDED,
+	NOTE_RESUMED,
+	NOTE_REQUEST,
+};
+
+enum decision_result {
+	RESULT_OK,
+	RESULT_GONE,
+	RESULT_NOT_FOUND,
+	RESULT_MISMATCH,
+	RESULT_HELD,
+	RESULT_FORBIDDEN,
+	RESULT_REFUSED,
+	RESULT_INVALID,
+};
+
+struct decided {
+	struct uuid request;
+	enum decision_result result;
+	enum request_state state;
+	enum source source;
+	enum step step;
+	const char *message; /* constant text, or NULL */
+};
+
+/*
+ * Effects of one step, in the order in which they are to happen. Entities are as
+ * they are at the end of the step; they are valid until the batch is committed
+ * or rolled back.
+ */
+struct effect {
+	enum effect_type type;
+	struct link *link;
+	struct frontend *frontend;
+	uint32_t call;
+	union {
+		struct {
+			enum reply_kind kind;
+			struct session *session;
+			struct turn *turn;
+			enum request_state state;
+			enum step step;
+			uint32_t count;
+			struct decided *results;
+			struct bytes call_name; /* of an ask */
+			struct uuid cursor;
+			unsigned limit;
+		} reply;
+		struct request *request; /* EFFECT_VERDICT */
+		struct {
+			enum engine_error code;
+			const char *message; /* constant */
+			const char *key;     /* of data; NULL: none */
+			const char *value;
+			enum request_state state;
+			enum source source;
+		} error;
+		struct {
+			enum event_kind kind;
+			struct entity *entity;
+			uint64_t seq;
+			enum request_state state;
+			bool ran_anyway;
+			struct bytes call_name, tool; /* of an outcome without a request */
+		} event;
+		struct {
+			enum note_kind kind;
+			struct turn *turn;
+			struct request *request;
+		} note;
+		struct {
+			enum journal_op op;
+			struct entity *entity;
+		} store;
+		struct history_row row;
+		struct process_id process;
+	};
+};
+
+struct effects {
+	struct effect *items;
+	size_t n, size;
+	struct decided *results; /* of one decide */
+	struct str_list keep;	 /* strings that rows refer to */
+};
+
+struct engine {
+	struct registry r;
+	struct engine_config config;
+	struct effects out;
+	struct instant now;
+	struct uuid newest; /* largest id seen */
+	struct uuid seed;
+	bool headless;	   /* told so by a policy; outlives its connection */
+	uint32_t policies; /* bits in use */
+	unsigned n_lost;
+	struct str *lost[LIMIT_POLICIES]; /* policies that left without bye */
+	struct turn *ending;		  /* within turn_end */
+	struct entity **dirty;		  /* to be stored at the end of the step */
+	size_t n_dirty, dirty_size;
+};
+
+int engine_init(struct engine *e, const struct engine_config *config);
+void engine_fini(struct engine *e);
+
+/*
+ * Runs a command. *out is the step's effects, which belong to the engine until
+ * its next call; so do the strings of its rows, which may also refer to those of
+ * the command.
+ */
+int engine_step(struct engine *e, struct instant now, const struct command *c,
+	const struct effects **out);
+void engine_commit(struct engine *e);
+void engine_rollback(struct engine *e);
+
+/* The monotonic instant at which a COMMAND_TICK is due; 0: none. */
+int64_t engine_next_deadline(struct engine *e);
+
+/* Connections; never part of a batch. Closing one: first COMMAND_*_GONE, committed. */
+struct link *engine_link_open(struct engine *e, uint32_t uid, void *owner);
+void engine_link_close(struct engine *e, struct link *l);
+struct frontend *engine_frontend_open(struct engine *e, uint32_t uid, bool admin, void *owner);
+void engine_frontend_close(struct engine *e, struct frontend *f);
+
+/* Restoring, before any step; records are copied by reference to their strings. Then
+ * COMMAND_RESTARTED. */
+int engine_restore_session(struct engine *e, const struct session_record *r);
+int engine_restore_turn(struct engine *e, const struct turn_record *r);
+int engine_restore_request(struct engine *e, struct instant now, int64_t alive,
+	const struct request_record *r, const struct facts *facts);
+/* An earlier allow of a turn that lives, or what became of it. */
+int engine_restore_decision(struct engine *e, struct instant now, const struct history_row *row,
+	const uint8_t input_hash[16]);
+
+/* ---- questions ---- */
+
+/* May this frontend know of the entity? */
+/* The gateway tells how far the page went that it made of REPLY_PAGE. -ENOMEM. */
+int engine_page_told(struct engine *e, struct frontend *f, const struct uuid *last, bool more);
+bool frontend_sees(const struct frontend *f, const struct entity *e);
+/* The next item of a snapshot or list after an id; NULL: no more. */
+struct entity *engine_page(
+	struct engine *e, const struct frontend *f, const struct uuid *after);
+/* Is a request offered to people (or ended after it was)? */
+bool request_shown(const struct request *q);
+enum mode session_mode(const struct session *s); /* the effective one */
+bool engine_is_subject(struct engine *e, const struct process_id *p);
+/* Names from the outermost agent to this one; returns their number. */
+unsigned session_chain(const struct session *s, const struct session *out[LIMIT_CHAIN]);
+/* Absolute deadline on the wall clock, microseconds; 0: never. *remaining: microseconds, -1:
+ * never. */
+int64_t request_deadline(const struct request *q, struct instant now, int64_t *remaining);
+/* One sentence for people: why a request asks. */
+const char *step_why(enum step step);
+/* The text for the model that goes with a denial; NULL for an allow. */
+const char *denial_message(enum source source, enum step step, enum request_state state);
+
+#endif

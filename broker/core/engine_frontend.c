@@ -1,0 +1,409 @@
+/* SPDX-License-Identifier: MIT */
+/* The commands of frontends. */
+#include "broker/core/engine_private.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "broker/core/pipeline.h"
+
+static const struct bytes none;
+
+static void lost_remove(struct engine *e, struct bytes name)
+{
+	for (unsigned i = 0; i < e->n_lost; i++)
+		if (str_equal(e->lost[i], name)) {
+			str_unref(e->lost[i]);
+			e->lost[i] = e->lost[--e->n_lost];
+			return;
+		}
+}
+
+int on_frontend_hello(struct engine *e, const struct command *c)
+{
+	struct frontend *f = c->frontend;
+	struct effect *out;
+
+	if (f->s.greeted)
+		return reply_error(
+			e, c, ENGINE_STATE, "hello was said already", "state", "open");
+	TRY(entity_touch(&e->r, f));
+	if (c->greet.role == ROLE_POLICY && f->policy == LIMIT_POLICIES) {
+		unsigned bit = 0;
+
+		while (bit < LIMIT_POLICIES && e->policies & (1u << bit))
+			bit++;
+		if (bit == LIMIT_POLICIES)
+			return reply_error(
+				e, c, ENGINE_LIMIT, "too many policies", "limit", "policies");
+		f->policy = (uint8_t)bit;
+		e->policies |= 1u << bit;
+	}
+	f->s.greeted = true;
+	f->s.role = (uint8_t)c->greet.role;
+	f->s.answers = c->greet.answers;
+	f->s.reasons = c->greet.reasons;
+	TRY(set_bytes(e, f, &f->s.name, c->greet.name));
+	if (c->greet.role == ROLE_POLICY) {
+		if (c->greet.name.data)
+			lost_remove(e, c->greet.name);
+		if (c->greet.headless && !e->headless) {
+			e->headless = true;
+			TRY(deny_alone(e));
+		}
+	}
+	TRY(reply_new(e, c, REPLY_GREETING, &out));
+	return 0;
+}
+
+int deny_alone(struct engine *e)
+{
+	static const struct uuid start;
+	struct decision_terms terms = {.source = SOURCE_BROKER, .step = STEP_HUMAN};
+	struct entity *x;
+	struct uuid at = start;
+
+	while ((x = registry_next(&e->r, &at))) {
+		struct request *q = ENTITY_OF(x, request);
+
+		at = *entity_id(x);
+		if (x->type == ENTITY_REQUEST && q->s.r.state == REQUEST_AWAITING &&
+			request_denies_alone(e, q) && !person_present(e, q))
+			TRY(request_finish(e, q, REQUEST_ON_DENY, &terms));
+	}
+	return 0;
+}
+
+/* A policy that leaves has not answered: what waits for it asks a person. */
+static int policy_leave(struct engine *e, struct frontend *f, bool polite)
+{
+	static const struct uuid start;
+	uint32_t bit = 1u << f->policy;
+	struct uuid at = start;
+	struct entity *x;
+
+	if (!polite && f->s.name && e->n_lost < LIMIT_POLICIES) {
+		lost_remove(e, str_bytes(f->s.name));
+		e->lost[e->n_lost++] = str_ref(f->s.name);
+	}
+	while ((x = registry_next(&e->r, &at))) {
+		struct request *q = ENTITY_OF(x, request);
+
+		at = *entity_id(x);
+		if (x->type != ENTITY_REQUEST || !(q->s.review & bit))
+			continue;
+		TRY(entity_touch(&e->r, q));
+		q->s.review &= ~bit;
+		if (q->s.review_verdict != VERDICT_DENY)
+			q->s.review_verdict = VERDICT_ASK;
+		if (!q->s.review)
+			TRY(request_reviewed(e, q));
+	}
+	return 0;
+}
+
+int on_frontend_gone(struct engine *e, const struct command *c)
+{
+	struct frontend *f = c->frontend;
+	bool polite = c->type == COMMAND_FRONTEND_BYE, was = f->s.greeted;
+	enum role role = f->s.role;
+
+	TRY(entity_touch(&e->r, f));
+	f->s.greeted = f->s.subscribed = false;
+	if (was && role == ROLE_POLICY)
+		TRY(policy_leave(e, f, polite));
+	if (was && role == ROLE_HUMAN)
+		TRY(deny_alone(e));
+	return polite ? reply_new(e, c, REPLY_EMPTY, NULL) : 0;
+}
+
+static int not_greeted(struct engine *e, const struct command *c)
+{
+	return reply_error(e, c, ENGINE_NO_SESSION, "say hello first", NULL, NULL);
+}
+
+int on_subscribe(struct engine *e, const struct command *c)
+{
+	struct frontend *f = c->frontend;
+	struct effect *out;
+
+	if (!f->s.greeted)
+		return not_greeted(e, c);
+	if (c->subscribe.has_cursor
+			? !f->s.subscribed || f->s.complete ||
+				  uuid_compare(&c->subscribe.cursor, &f->s.cursor) != 0
+			: f->s.subscribed)
+		return reply_error(e, c, ENGINE_INVALID,
+			"the cursor is not that of the page before on this connection", "param",
+			"cursor");
+	TRY(entity_touch(&e->r, f));
+	f->s.subscribed = true;
+	if (f->s.role == ROLE_POLICY)
+		f->s.complete = true;
+	TRY(reply_new(e, c, REPLY_PAGE, &out));
+	out->reply.cursor = f->s.cursor;
+	out->reply.limit = c->subscribe.limit;
+	return 0;
+}
+
+/* ---- decide ---- */
+
+static struct decided refuse(
+	const struct command_decision *d, enum decision_result result, const char *message)
+{
+	return (struct decided){.request = d->request, .result = result, .message = message};
+}
+
+static struct decided gone(const struct command_decision *d, const struct request *q)
+{
+	return (struct decided){.request = d->request,
+		.result = RESULT_GONE,
+		.state = q->s.r.state,
+		.source = q->s.r.source};
+}
+
+/* Would the pipeline deny the call, or ask for it, with the edited input? */
+static struct pipeline_result recheck(
+	struct engine *e, const struct request *q, const struct facts *facts)
+{
+	struct request edited = *q;
+	struct pipeline_call call = {&e->config, q->s.session, q->s.turn, &edited};
+
+	edited.s.r.mutating = facts->mutating;
+	edited.s.r.kind = (uint8_t)facts->kind;
+	edited.s.facts = facts->flags;
+	memcpy(edited.s.signature, facts->signature, 16);
+	return pipeline_recheck(&call);
+}
+
+static int take_edit(struct engine *e, struct request *q, const struct command_decision *d)
+{
+	TRY(entity_touch(&e->r, q));
+	TRY(set_bytes(e, q, &q->s.r.updated_input, d->updated_input));
+	TRY(set_bytes(e, q, &q->s.r.answers, d->answers));
+	if (d->updated_input.data)
+		memcpy(q->s.r.digest, d->facts->digest, sizeof(q->s.r.digest));
+	return 0;
+}
+
+static int decide_one(struct engine *e, const struct command *c,
+	const struct command_decision *d, struct decided *out)
+{
+	struct decision_terms terms = {.source = SOURCE_USER,
+		.step = STEP_HUMAN,
+		.scope = d->scope,
+		.reason = d->reason,
+		.by = c->by};
+	struct frontend *f = c->frontend;
+	struct request *q;
+
+	*out = refuse(d, RESULT_OK, NULL);
+	if (d->malformed)
+		return *out = refuse(d, RESULT_INVALID, "the decision does not parse"), 0;
+	q = request_find(&e->r, &d->request);
+	if (!q || q->s.r.check || !frontend_sees(f, &q->e))
+		return *out = refuse(d, RESULT_NOT_FOUND, NULL), 0;
+	if (f->s.role != ROLE_HUMAN || !(f->s.answers & (1u << q->s.r.type)))
+		return *out = refuse(d, RESULT_FORBIDDEN,
+			       "this frontend did not say in hello that it answers such "
+			       "requests"),
+		       0;
+	if (!request_state_pending(q->s.r.state))
+		return *out = gone(d, q), 0;
+	if (d->has_digest && memcmp(d->digest, q->s.r.digest, sizeof(d->digest)) != 0)
+		return *out = refuse(d, RESULT_MISMATCH, NULL), 0;
+	if (d->scope != SCOPE_ONCE)
+		return *out = refuse(
+			       d, RESULT_INVALID, "this broker knows the scope once only"),
+		       0;
+	if (d->verdict == VERDICT_DENY)
+		return request_finish(e, q, REQUEST_ON_DENY, &terms);
+	if (d->verdict != VERDICT_ALLOW)
+		return *out = refuse(d, RESULT_INVALID, "the verdict is allow or deny"), 0;
+	if (!d->has_digest)
+		return *out = refuse(d, RESULT_INVALID, "an allow names the digest it showed"),
+		       0;
+	if (q->s.r.state == REQUEST_HELD)
+		return *out = refuse(d, RESULT_HELD, "its turn is suspended"), 0;
+	if (q->s.r.state == REQUEST_REVIEW)
+		return *out = refuse(d, RESULT_HELD, "policies are still being asked"), 0;
+	if (q->s.r.type == REQUEST_TYPE_QUESTION && !d->answers.data)
+		return *out = refuse(d, RESULT_INVALID, "a question wants answers"), 0;
+	if (d->updated_input.data) {
+		struct pipeline_result r;
+
+		if (!q->s.r.takes_input)
+			return *out = refuse(
+				       d, RESULT_INVALID, "the agent takes no edited input"),
+			       0;
+		r = recheck(e, q, d->facts);
+		if (r.answer == PIPELINE_DENY || r.answer == PIPELINE_ASK) {
+			*out = refuse(d, RESULT_REFUSED, "the edited input is refused");
+			out->step = r.step;
+			return 0;
+		}
+	}
+	TRY(take_edit(e, q, d));
+	return request_finish(e, q, REQUEST_ON_ALLOW, &terms);
+}
+
+int on_decide(struct engine *e, const struct command *c)
+{
+	struct effect *out;
+
+	if (!c->frontend->s.greeted)
+		return not_greeted(e, c);
+	e->out.results = calloc(c->decide.n + 1, sizeof(*e->out.results));
+	if (!e->out.results)
+		return -ENOMEM;
+	for (unsigned i = 0; i < c->decide.n; i++)
+		TRY(decide_one(e, c, &c->decide.items[i], &e->out.results[i]));
+	TRY(reply_new(e, c, REPLY_RESULTS, &out));
+	out->reply.results = e->out.results;
+	out->reply.count = c->decide.n;
+	return 0;
+}
+
+static int verdict_one(struct engine *e, const struct command *c,
+	const struct command_decision *d, struct decided *out)
+{
+	struct frontend *f = c->frontend;
+	struct request *q = request_find(&e->r, &d->request);
+	uint32_t bit;
+
+	*out = refuse(d, RESULT_OK, NULL);
+	f->s.timeouts = 0; /* it answers, late or not */
+	if (d->malformed)
+		return *out = refuse(d, RESULT_INVALID, "the verdict does not parse"), 0;
+	if (!q || !frontend_sees(f, &q->e))
+		return *out = refuse(d, RESULT_NOT_FOUND, NULL), 0;
+	bit = 1u << f->policy;
+	if (q->s.r.state != REQUEST_REVIEW || !(q->s.review & bit))
+		return *out = gone(d, q), 0;
+	if (memcmp(d->digest, q->s.r.digest, sizeof(d->digest)) != 0)
+		return *out = refuse(d, RESULT_MISMATCH, NULL), 0;
+	TRY(entity_touch(&e->r, q));
+	q->s.review &= ~bit;
+	/* deny beats ask beats allow; the first of the strongest is named */
+	if ((d->verdict == VERDICT_DENY && q->s.review_verdict != VERDICT_DENY) ||
+		(d->verdict == VERDICT_ASK && q->s.review_verdict != VERDICT_DENY &&
+			q->s.review_verdict != VERDICT_ASK) ||
+		(d->verdict == VERDICT_ALLOW && q->s.review_verdict == VERDICT_NONE)) {
+		q->s.review_verdict = (uint8_t)d->verdict;
+		TRY(set_bytes(e, q, &q->s.r.reason, d->reason));
+		TRY(set_bytes(e, q, &q->s.r.by, f->s.name ? str_bytes(f->s.name) : c->by));
+	}
+	if (!q->s.review || d->verdict == VERDICT_DENY)
+		return request_reviewed(e, q);
+	return 0;
+}
+
+int on_verdict(struct engine *e, const struct command *c)
+{
+	struct effect *out;
+
+	if (!policy_is(c->frontend))
+		return reply_error(
+			e, c, ENGINE_FORBIDDEN, "only a policy gives verdicts", NULL, NULL);
+	e->out.results = calloc(1, sizeof(*e->out.results));
+	if (!e->out.results)
+		return -ENOMEM;
+	TRY(entity_touch(&e->r, c->frontend));
+	TRY(verdict_one(e, c, c->decide.items, e->out.results));
+	TRY(reply_new(e, c, REPLY_RESULTS, &out));
+	out->reply.results = e->out.results;
+	out->reply.count = 1;
+	return 0;
+}
+
+/* ---- suspend, resume, end_turn ---- */
+
+static int suspend_session(
+	struct engine *e, const struct command *c, struct session *s, uint32_t *changed)
+{
+	struct turn *t = s->s.turn;
+
+	if (!t) /* between turns: the next one is suspended already */
+		TRY(turn_begin(e, s, none, &t));
+	if (turn_state_over(t->s.r.state) || t->s.r.causes & CAUSE_HAND)
+		return 0;
+	(*changed)++;
+	return turn_suspend(e, t, CAUSE_HAND, c->by, c->steer.reason);
+}
+
+static int resume_session(
+	struct engine *e, const struct command *c, struct session *s, uint32_t *changed)
+{
+	struct turn *t = s->s.turn;
+
+	if (!t || turn_state_over(t->s.r.state) || !(t->s.r.causes & CAUSE_HAND))
+		return 0;
+	(*changed)++;
+	return turn_resume(e, t, CAUSE_HAND, c->by);
+}
+
+/* A person ends the turn, and those of its children. */
+static int end_session_turn(
+	struct engine *e, const struct command *c, struct session *s, uint32_t *changed)
+{
+	struct turn *t = s->s.turn;
+	struct session *child;
+
+	if (t && !turn_state_over(t->s.r.state)) {
+		(*changed)++;
+		TRY(turn_end(e, t, REQUEST_ON_DENY, SOURCE_USER, c->by, c->steer.reason));
+	}
+	LIST_FOREACH (child, &s->children, in_parent)
+		TRY(end_session_turn(e, c, child, changed));
+	return 0;
+}
+
+static int steer(struct engine *e, const struct command *c,
+	int (*act)(struct engine *e, const struct command *c, struct session *s,
+		uint32_t *changed))
+{
+	static const struct uuid start;
+	struct uuid at = start;
+	uint32_t changed = 0;
+	struct effect *out;
+	struct entity *x;
+
+	if (!c->frontend->s.greeted)
+		return not_greeted(e, c);
+	if (c->frontend->s.role != ROLE_HUMAN)
+		return reply_error(
+			e, c, ENGINE_FORBIDDEN, "only a person may do that", NULL, NULL);
+	if (!c->steer.all) {
+		struct session *s = session_find(&e->r, &c->steer.session);
+
+		if (!s || !frontend_sees(c->frontend, &s->e))
+			return reply_error(
+				e, c, ENGINE_NOT_FOUND, "no such session", NULL, NULL);
+		TRY(act(e, c, s, &changed));
+	} else {
+		while ((x = registry_next(&e->r, &at))) {
+			at = *entity_id(x);
+			if (x->type == ENTITY_SESSION && frontend_sees(c->frontend, x))
+				TRY(act(e, c, ENTITY_OF(x, session), &changed));
+		}
+	}
+	TRY(reply_new(e, c, REPLY_COUNT, &out));
+	out->reply.count = changed;
+	return 0;
+}
+
+int on_suspend(struct engine *e, const struct command *c)
+{
+	return steer(e, c, suspend_session);
+}
+
+int on_resume(struct engine *e, const struct command *c)
+{
+	return steer(e, c, resume_session);
+}
+
+int on_end_turn(struct engine *e, const struct command *c)
+{
+	return steer(e, c, end_session_turn);
+}

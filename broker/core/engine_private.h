@@ -1,0 +1,133 @@
+/* SPDX-License-Identifier: MIT */
+/* What the engine's files share. Every int function returns 0 or -ENOMEM. */
+#ifndef CORE_ENGINE_PRIVATE_H
+#define CORE_ENGINE_PRIVATE_H
+
+#include "broker/core/engine.h"
+#include "broker/core/request.h"
+#include "broker/core/turn.h"
+
+#define TRY(call)                                                                              \
+	do {                                                                                   \
+		int try_error = (call);                                                        \
+		if (try_error < 0)                                                             \
+			return try_error;                                                      \
+	} while (0)
+
+/* ---- effects (effect.c) ---- */
+struct effect *effect_add(struct engine *e, enum effect_type type); /* NULL without memory */
+int effect_keep(struct engine *e, struct str *s);		    /* until the next step */
+void effects_clear(struct engine *e);
+/* The answer to the command's sender; further members are the caller's to set. */
+int reply_new(
+	struct engine *e, const struct command *c, enum reply_kind kind, struct effect **out);
+int reply_error(struct engine *e, const struct command *c, enum engine_error code,
+	const char *message, const char *key, const char *value);
+int reply_gone(struct engine *e, struct link *l, uint32_t call, const struct request *q);
+int mark_dirty(struct engine *e, void *entity);
+int mark_removed(struct engine *e, void *entity);
+int flush_dirty(struct engine *e);
+/* To every frontend that knows of the entity. */
+int event_emit(struct engine *e, enum event_kind kind, void *entity);
+int event_outcome(struct engine *e, struct session *s, struct request *q,
+	enum request_state state, bool ran_anyway, struct bytes call, struct bytes tool);
+int event_send(struct engine *e, struct frontend *f, enum event_kind kind, void *entity);
+int note_session(struct engine *e, struct session *s, enum note_kind kind, struct turn *t);
+int note_request(struct engine *e, struct request *q);
+int history_session(struct engine *e, struct session *s, enum history_event event,
+	struct bytes by, struct bytes detail);
+int history_turn(struct engine *e, struct turn *t, enum history_event event, enum source source,
+	struct bytes by, struct bytes reason);
+int history_request(
+	struct engine *e, struct request *q, enum history_event event, struct bytes detail);
+
+/* ---- strings and ids ---- */
+struct uuid engine_new_id(struct engine *e);
+/* Sets a member of a touched entity from bytes; data NULL sets NULL. */
+int set_bytes(struct engine *e, void *entity, struct str **member, struct bytes b);
+
+/* ---- turns (engine_turn.c) ---- */
+/* The session's turn for a call; makes or begins one. *out NULL: a person ended the turn. */
+int turn_for_call(struct engine *e, struct session *s, struct bytes key, struct turn **out);
+int turn_event(struct engine *e, struct turn *t, enum turn_event event);
+/* After requests of the turn changed: WAITING, RUNNING, redriven, or the end of an abandoned
+ * turn. */
+int turn_settle(struct engine *e, struct turn *t);
+int turn_begin(struct engine *e, struct session *s, struct bytes key, struct turn **out);
+int turn_supersede(struct engine *e, struct session *s, struct bytes key, struct turn **out);
+/* Ends a turn and what is in it by an event of its requests; kept ones keep it ABANDONING if
+ * allowed. */
+int turn_end(struct engine *e, struct turn *t, enum request_event event, enum source by,
+	struct bytes who, struct bytes reason);
+int turn_suspend(struct engine *e, struct turn *t, enum turn_cause cause, struct bytes by,
+	struct bytes reason);
+int turn_resume(struct engine *e, struct turn *t, enum turn_cause cause, struct bytes by);
+/* Gives the children's turns what they inherit. */
+int turn_inherit(struct engine *e, struct session *parent);
+bool turn_held(const struct turn *t);
+bool session_inherits(const struct session *s);
+
+/* ---- requests (engine_request.c) ---- */
+struct decision_terms {
+	enum source source;
+	enum step step;
+	enum scope scope;
+	struct bytes reason, by;
+};
+int request_evaluate(struct engine *e, struct request *q);
+int request_hold(struct engine *e, struct request *q);
+/* People are asked; for a check, the caller is told so. */
+int request_ask(struct engine *e, struct request *q, enum step step);
+/* Any event that decides or ends a request; answers who waits and tells everyone. */
+int request_finish(struct engine *e, struct request *q, enum request_event event,
+	const struct decision_terms *terms);
+int request_attach(struct engine *e, struct request *q, struct link *l, uint32_t call);
+int request_detach(struct engine *e, struct request *q);
+int request_forget(struct engine *e, struct request *q);
+/* The review is over, by the verdicts or by time. */
+int request_reviewed(struct engine *e, struct request *q);
+/* Keeps a check that was answered ask, for the request without an id that follows. */
+int session_remember(struct engine *e, struct request *q);
+void request_set_deadline(struct engine *e, struct request *q, const struct command_request *c);
+int request_answer_again(struct engine *e, struct request *q, struct link *l, uint32_t call);
+/* The strings are taken by reference. */
+int request_take_paths(struct request *q, const struct request_path *paths, unsigned n);
+bool request_denies_alone(const struct engine *e, const struct request *q);
+int request_due_now(struct engine *e, struct request *q);
+void request_lift(struct engine *e, struct request *q); /* at least 30 s remain */
+bool policy_is(const struct frontend *f);
+
+/* ---- sessions (engine_session.c) ---- */
+int session_end(struct engine *e, struct session *s, enum request_event event);
+int session_die(struct engine *e, struct session *s);
+int link_leave(struct engine *e, struct link *l);
+/* Ends a session whose subject is dead when nothing holds it any more. */
+int session_settle(struct engine *e, struct session *s);
+
+/* ---- command handlers ---- */
+int on_hello(struct engine *e, const struct command *c);
+int on_bye(struct engine *e, const struct command *c);
+int on_claim(struct engine *e, const struct command *c);
+int on_turn_begin(struct engine *e, const struct command *c);
+int on_turn_end(struct engine *e, const struct command *c);
+int on_usage(struct engine *e, const struct command *c);
+int on_request(struct engine *e, const struct command *c);
+int on_cancel(struct engine *e, const struct command *c);
+int on_settled(struct engine *e, const struct command *c);
+int on_outcome(struct engine *e, const struct command *c);
+int on_frontend_hello(struct engine *e, const struct command *c);
+int on_frontend_gone(struct engine *e, const struct command *c);
+int on_subscribe(struct engine *e, const struct command *c);
+int on_decide(struct engine *e, const struct command *c);
+int on_verdict(struct engine *e, const struct command *c);
+int on_ceiling(struct engine *e, const struct command *c);
+int on_suspend(struct engine *e, const struct command *c);
+int on_resume(struct engine *e, const struct command *c);
+int on_end_turn(struct engine *e, const struct command *c);
+int on_restarted(struct engine *e);
+int on_slept(struct engine *e);
+/* Pending requests that no person can answer any more, where that denies. */
+int deny_alone(struct engine *e);
+bool person_present(struct engine *e, const struct request *q);
+
+#endif

@@ -1,0 +1,493 @@
+/* SPDX-License-Identifier: MIT */
+#include "broker/core/engine_private.h"
+
+#include <assert.h>
+#include <errno.h>
+#include <string.h>
+
+#include "broker/core/pipeline.h"
+
+static const struct bytes none;
+
+bool policy_is(const struct frontend *f)
+{
+	return f->s.greeted && f->s.role == ROLE_POLICY;
+}
+
+static bool answers(const struct frontend *f, const struct request *q)
+{
+	return f->s.subscribed && frontend_sees(f, &q->e) && f->s.answers & (1u << q->s.r.type);
+}
+
+bool person_present(struct engine *e, const struct request *q)
+{
+	struct frontend *f;
+
+	TAILQ_FOREACH (f, &e->r.frontends, in_engine)
+		if (f->s.greeted && f->s.role == ROLE_HUMAN && answers(f, q))
+			return true;
+	return false;
+}
+
+bool request_denies_alone(const struct engine *e, const struct request *q)
+{
+	return e->config.when_alone_deny || e->config.headless || e->headless ||
+	       q->s.r.fail_closed || q->s.session->s.r.fail_closed;
+}
+
+/* ---- timers ---- */
+
+static void timers_stop(struct engine *e, struct request *q)
+{
+	struct request_state_data *s = &q->s;
+
+	if (s->stopped)
+		return;
+	s->stopped = true;
+	s->review_due = 0;
+	s->deadline = s->deadline ? s->deadline - e->now.mono : 0;
+	s->grace = s->grace ? s->grace - e->now.mono : 0;
+	/* 0 means none: what is over has one microsecond left */
+	if (s->deadline < 0)
+		s->deadline = 1;
+	if (s->grace < 0)
+		s->grace = 1;
+}
+
+static int64_t at_least_minimum(int64_t left)
+{
+	int64_t least = (int64_t)TIME_MIN_REMAINING_MS * 1000;
+
+	return left > least ? left : least;
+}
+
+static void timers_start(struct engine *e, struct request *q)
+{
+	struct request_state_data *s = &q->s;
+
+	if (!s->stopped)
+		return;
+	s->stopped = false;
+	if (s->deadline) {
+		int64_t left = at_least_minimum(s->deadline);
+
+		s->deadline = e->now.mono + left;
+		s->r.deadline = e->now.wall + left;
+	}
+	if (s->grace)
+		s->grace += e->now.mono;
+}
+
+void request_lift(struct engine *e, struct request *q)
+{
+	struct request_state_data *s = &q->s;
+
+	if (!s->deadline || s->stopped)
+		return;
+	s->deadline = e->now.mono + at_least_minimum(s->deadline - e->now.mono);
+	s->r.deadline = e->now.wall + (s->deadline - e->now.mono);
+}
+
+static int64_t shorter(int64_t a, int64_t b)
+{
+	return !a || (b && b < a) ? b : a;
+}
+
+/* The channel's own limit less a margin, so that the broker answers first. */
+static int64_t channel_limit(int64_t channel_ms)
+{
+	int64_t margin = TIME_CHANNEL_MARGIN_MS;
+
+	if (!channel_ms)
+		return 0;
+	if (channel_ms < 2 * margin)
+		margin = channel_ms / 2;
+	return (channel_ms - margin) * 1000;
+}
+
+void request_set_deadline(struct engine *e, struct request *q, const struct command_request *c)
+{
+	int64_t left = e->config.deadline;
+
+	left = shorter(left, c->timeout_ms * 1000);
+	left = shorter(left,
+		channel_limit(c->channel_ms ? c->channel_ms : q->s.session->s.r.channel_ms));
+	if (!left)
+		return;
+	q->s.deadline = e->now.mono + left;
+	q->s.r.deadline = e->now.wall + left;
+}
+
+/* ---- states ---- */
+
+static int state_set(struct engine *e, struct request *q, enum request_state state)
+{
+	request_set_state(&e->r, q, state);
+	return q->e.indexed ? 0 : entity_index(&e->r, q);
+}
+
+static int waiter_set(struct engine *e, struct request *q, struct link *l, uint32_t call)
+{
+	TRY(entity_touch(&e->r, q));
+	q->s.waiter = l;
+	q->s.call_id = call;
+	if (q->e.indexed)
+		request_reindex(&e->r, q);
+	return 0;
+}
+
+static int answer_waiter(struct engine *e, struct request *q, struct link *l, uint32_t call)
+{
+	struct effect *f = effect_add(e, EFFECT_VERDICT);
+
+	if (!f)
+		return -ENOMEM;
+	f->link = l;
+	f->call = call;
+	f->request = q;
+	if (!q->s.r.delivered) {
+		q->s.r.delivered = true;
+		q->s.delivered_at = e->now.mono;
+	}
+	return 0;
+}
+
+int request_answer_again(struct engine *e, struct request *q, struct link *l, uint32_t call)
+{
+	TRY(entity_touch(&e->r, q));
+	return answer_waiter(e, q, l, call);
+}
+
+/* Policies that have not answered learn that they need not. */
+static int policies_release(struct engine *e, struct request *q, enum event_kind kind)
+{
+	struct frontend *f;
+
+	if (!q->s.review)
+		return 0;
+	TAILQ_FOREACH (f, &e->r.frontends, in_engine)
+		if (f->policy < LIMIT_POLICIES && q->s.review & (1u << f->policy))
+			TRY(event_send(e, f, kind, q));
+	q->s.review = 0;
+	return 0;
+}
+
+int request_forget(struct engine *e, struct request *q)
+{
+	TRY(mark_removed(e, q));
+	return entity_remove(&e->r, q);
+}
+
+/* A turn remembers only so many decided calls. */
+static int turn_trim(struct engine *e, struct turn *t)
+{
+	struct request *q;
+
+	while (t->n_settled > LIMIT_TURN_CALLS) {
+		TAILQ_FOREACH (q, &t->requests, in_turn)
+			if (!q->counted_pending && !q->counted_kept)
+				break;
+		if (!q)
+			return 0;
+		if (q->s.r.state == REQUEST_ALLOWED) {
+			TRY(request_finish(e, q, REQUEST_ON_CLOSE, NULL));
+			if (!q->e.indexed)
+				continue; /* forgotten by the end of its turn */
+		}
+		TRY(request_forget(e, q));
+	}
+	return 0;
+}
+
+/* ---- the ways of a request ---- */
+
+int request_ask(struct engine *e, struct request *q, enum step step)
+{
+	bool shown = q->s.shown;
+	struct effect *f;
+
+	TRY(entity_touch(&e->r, q));
+	q->s.r.step = (uint8_t)step;
+	timers_start(e, q);
+	if (q->s.r.check) {
+		struct command c = {.link = q->s.waiter, .call = q->s.call_id};
+
+		if (q->s.waiter) {
+			TRY(reply_new(e, &c, REPLY_ASK, &f));
+			f->reply.step = step;
+			f->reply.call_name = str_bytes(q->s.r.call);
+			TRY(effect_keep(e, q->s.r.call));
+			TRY(session_remember(e, q));
+		}
+		TRY(waiter_set(e, q, NULL, 0));
+		TRY(entity_remove(&e->r, q));
+		return turn_settle(e, q->s.turn);
+	}
+	if (request_denies_alone(e, q) && !person_present(e, q)) {
+		struct decision_terms terms = {.source = SOURCE_BROKER, .step = STEP_HUMAN};
+
+		return request_finish(e, q, REQUEST_ON_DENY, &terms);
+	}
+	q->s.shown = true;
+	TRY(state_set(e, q, request_next(q->s.r.state, REQUEST_ON_ASK)));
+	TRY(mark_dirty(e, q));
+	TRY(event_emit(e, shown ? EVENT_REFRESHED : EVENT_OFFERED, q));
+	return turn_settle(e, q->s.turn);
+}
+
+int request_hold(struct engine *e, struct request *q)
+{
+	bool shown = q->s.shown;
+
+	TRY(entity_touch(&e->r, q));
+	timers_stop(e, q);
+	TRY(state_set(e, q, request_next(q->s.r.state, REQUEST_ON_HOLD)));
+	q->s.r.step = STEP_SUSPENDED;
+	TRY(policies_release(e, q, EVENT_WITHDRAWN));
+	TRY(turn_settle(e, q->s.turn));
+	if (q->s.r.check)
+		return 0;
+	q->s.shown = true;
+	TRY(mark_dirty(e, q));
+	TRY(note_request(e, q));
+	return event_emit(e, shown ? EVENT_REFRESHED : EVENT_OFFERED, q);
+}
+
+int request_reviewed(struct engine *e, struct request *q)
+{
+	struct decision_terms terms = {.source = SOURCE_POLICY, .step = STEP_POLICY};
+	enum verdict v = q->s.review_verdict;
+
+	TRY(entity_touch(&e->r, q));
+	TRY(policies_release(e, q, EVENT_WITHDRAWN));
+	q->s.review_due = 0;
+	terms.reason = str_bytes(q->s.r.reason);
+	terms.by = str_bytes(q->s.r.by);
+	if (v == VERDICT_DENY)
+		return request_finish(e, q, REQUEST_ON_DENY, &terms);
+	if (q->s.asked_by)
+		return request_ask(e, q, q->s.asked_by);
+	if (v == VERDICT_ALLOW)
+		return request_finish(e, q, REQUEST_ON_ALLOW, &terms);
+	return request_ask(e, q, v == VERDICT_ASK ? STEP_POLICY : STEP_HUMAN);
+}
+
+static bool policy_connected(struct engine *e, struct bytes name, const struct request *q)
+{
+	struct frontend *f;
+
+	TAILQ_FOREACH (f, &e->r.frontends, in_engine)
+		if (policy_is(f) && f->s.name && str_equal(f->s.name, name) && answers(f, q))
+			return true;
+	return false;
+}
+
+/* Required policies that are not there, and such as left without bye, count as ask. */
+static bool policy_missing(struct engine *e, const struct request *q)
+{
+	for (unsigned i = 0; i < e->config.n_required; i++)
+		if (!policy_connected(e, bytes_of(e->config.required[i]), q))
+			return true;
+	for (unsigned i = 0; i < e->n_lost; i++)
+		if (!policy_connected(e, str_bytes(e->lost[i]), q))
+			return true;
+	return false;
+}
+
+static int request_review(struct engine *e, struct request *q, enum step asked_by)
+{
+	struct frontend *f;
+	enum request_type type = q->s.r.type;
+
+	q->s.review = 0;
+	q->s.review_verdict = VERDICT_NONE;
+	q->s.asked_by = (uint8_t)asked_by;
+	/* no question is answered by a machine */
+	if (type != REQUEST_TYPE_TOOL_CALL && type != REQUEST_TYPE_PERMISSIONS)
+		return request_reviewed(e, q);
+	if (policy_missing(e, q))
+		q->s.review_verdict = VERDICT_ASK;
+	TAILQ_FOREACH (f, &e->r.frontends, in_engine) {
+		if (!policy_is(f) || !answers(f, q))
+			continue;
+		if (f->s.timeouts >= 3) /* not waited for any more */
+			q->s.review_verdict = VERDICT_ASK;
+		else
+			q->s.review |= 1u << f->policy;
+	}
+	if (!q->s.review)
+		return request_reviewed(e, q);
+	timers_start(e, q);
+	q->s.review_due = e->now.mono + e->config.policy_time;
+	TRY(state_set(e, q, REQUEST_REVIEW));
+	if (!q->s.r.check)
+		TRY(mark_dirty(e, q));
+	TRY(turn_settle(e, q->s.turn));
+	TAILQ_FOREACH (f, &e->r.frontends, in_engine)
+		if (policy_is(f) && answers(f, q))
+			TRY(event_send(e, f, EVENT_OFFERED, q));
+	return 0;
+}
+
+int request_evaluate(struct engine *e, struct request *q)
+{
+	struct pipeline_call call = {&e->config, q->s.session, q->s.turn, q};
+	struct pipeline_result r = pipeline_run(&call);
+	struct decision_terms terms = {.source = r.source, .step = r.step, .reason = r.reason};
+
+	TRY(entity_touch(&e->r, q));
+	switch (r.answer) {
+	case PIPELINE_HOLD: return request_hold(e, q);
+	case PIPELINE_DENY: return request_finish(e, q, REQUEST_ON_DENY, &terms);
+	case PIPELINE_ALLOW: return request_finish(e, q, REQUEST_ON_ALLOW, &terms);
+	case PIPELINE_ASK: return request_review(e, q, r.step);
+	case PIPELINE_PASS: break;
+	}
+	return request_review(e, q, STEP_NONE);
+}
+
+static bool by_person_or_policy(const struct request *q)
+{
+	return q->s.r.state == REQUEST_DENIED &&
+	       (q->s.r.source == SOURCE_USER || q->s.r.source == SOURCE_POLICY) &&
+	       q->s.r.step != STEP_SUSPENDED && q->s.r.type == REQUEST_TYPE_TOOL_CALL;
+}
+
+static int count_denial(struct engine *e, struct request *q)
+{
+	struct turn *t = q->s.turn;
+	struct str *list;
+
+	TRY(entity_touch(&e->r, t));
+	t->s.r.denied++;
+	if (!by_person_or_policy(q))
+		return 0;
+	list = denials_add(t->s.denials, q->s.signature);
+	if (!list)
+		return -ENOMEM;
+	return entity_set_str(&e->r, t, &t->s.denials, list);
+}
+
+static enum history_event row_of(enum request_state was, enum request_event event)
+{
+	if (event == REQUEST_ON_ALLOW || event == REQUEST_ON_DENY || event == REQUEST_ON_EXPIRE)
+		return HISTORY_DECISION;
+	return was == REQUEST_ALLOWED ? HISTORY_OUTCOME : HISTORY_ENDED;
+}
+
+int request_finish(struct engine *e, struct request *q, enum request_event event,
+	const struct decision_terms *terms)
+{
+	struct request_record *r = &q->s.r;
+	enum request_state was = r->state, next = request_next(was, event);
+	struct turn *t = q->s.turn;
+	struct link *waiter = q->s.waiter;
+	bool decided = event == REQUEST_ON_ALLOW || event == REQUEST_ON_DENY;
+
+	assert(next != REQUEST_NONE);
+	TRY(entity_touch(&e->r, q));
+	if (terms) {
+		r->source = (uint8_t)terms->source;
+		r->scope = (uint8_t)terms->scope;
+		if (terms->step != STEP_NONE)
+			r->step = (uint8_t)terms->step;
+		r->decided_at = e->now.wall;
+		r->verdict = event == REQUEST_ON_ALLOW ? VERDICT_ALLOW : VERDICT_DENY;
+		TRY(set_bytes(e, q, &r->reason, terms->reason));
+		TRY(set_bytes(e, q, &r->by, terms->by));
+	}
+	q->s.deadline = q->s.grace = q->s.review_due = 0;
+	q->s.stopped = q->s.recovered = false;
+	TRY(policies_release(e, q, decided ? EVENT_RESOLVED : EVENT_WITHDRAWN));
+	TRY(waiter_set(e, q, NULL, 0));
+	TRY(state_set(e, q, next));
+	TRY(history_request(e, q, row_of(was, event), none));
+	TRY(mark_removed(e, q));
+	if (q->s.shown && request_state_pending(was))
+		TRY(event_emit(e, decided ? EVENT_RESOLVED : EVENT_WITHDRAWN, q));
+	else if (q->s.shown)
+		TRY(event_outcome(e, q->s.session, q, next, false, none, none));
+	if (waiter)
+		TRY(answer_waiter(e, q, waiter, q->s.call_id));
+	if (next == REQUEST_ALLOWED && r->on_disconnect == DISCONNECT_KEEP && !r->delivered) {
+		q->s.grace = e->now.mono + (int64_t)TIME_KEEP_MS * 1000;
+		request_reindex(&e->r, q);
+	}
+	if (next == REQUEST_DENIED || next == REQUEST_EXPIRED)
+		TRY(count_denial(e, q));
+	/* what is decided is only compared any more, by its hash */
+	if (request_state_pending(was)) {
+		TRY(effect_keep(e, r->input));
+		TRY(entity_set_str(&e->r, q, &r->input, NULL));
+	}
+	TRY(turn_settle(e, t));
+	return t == e->ending ? 0 : turn_trim(e, t);
+}
+
+/* ---- connections ---- */
+
+int request_attach(struct engine *e, struct request *q, struct link *l, uint32_t call)
+{
+	struct link *before = q->s.waiter;
+
+	if (before)
+		TRY(reply_gone(e, before, q->s.call_id, q));
+	TRY(entity_touch(&e->r, q));
+	q->s.recovered = false;
+	q->s.grace = 0;
+	TRY(waiter_set(e, q, l, call));
+	TRY(turn_settle(e, q->s.turn));
+	if (q->s.r.state == REQUEST_HELD)
+		TRY(note_request(e, q));
+	return q->s.shown ? event_emit(e, EVENT_REFRESHED, q) : 0;
+}
+
+int request_detach(struct engine *e, struct request *q)
+{
+	struct decision_terms terms = {.source = SOURCE_ABORT};
+
+	TRY(waiter_set(e, q, NULL, 0));
+	if (q->s.r.check) {
+		TRY(policies_release(e, q, EVENT_WITHDRAWN));
+		TRY(entity_remove(&e->r, q));
+		return turn_settle(e, q->s.turn);
+	}
+	switch ((enum disconnect)q->s.r.on_disconnect) {
+	case DISCONNECT_CANCEL: return request_finish(e, q, REQUEST_ON_CANCEL, &terms);
+	case DISCONNECT_WAIT:
+		q->s.grace = q->s.stopped ? e->config.grace : e->now.mono + e->config.grace;
+		break;
+	case DISCONNECT_KEEP:
+	case DISCONNECT_N: break;
+	}
+	request_reindex(&e->r, q);
+	return q->s.shown ? event_emit(e, EVENT_REFRESHED, q) : 0;
+}
+
+int request_due_now(struct engine *e, struct request *q)
+{
+	struct decision_terms timeout = {.source = SOURCE_TIMEOUT, .step = STEP_DEADLINE};
+	struct decision_terms lost = {.source = SOURCE_ABORT};
+	struct session *s = q->s.session;
+	int64_t now = e->now.mono;
+	struct frontend *f;
+
+	if (q->s.deadline && q->s.deadline <= now && request_state_pending(q->s.r.state)) {
+		TRY(request_finish(e, q, REQUEST_ON_EXPIRE, &timeout));
+	} else if (q->s.grace && q->s.grace <= now) {
+		TRY(request_finish(e, q, REQUEST_ON_GRACE,
+			q->s.r.state == REQUEST_ALLOWED ? NULL : &lost));
+	} else {
+		TRY(entity_touch(&e->r, q));
+		TAILQ_FOREACH (f, &e->r.frontends, in_engine)
+			if (f->policy < LIMIT_POLICIES && q->s.review & (1u << f->policy)) {
+				TRY(entity_touch(&e->r, f));
+				if (f->s.timeouts < 3)
+					f->s.timeouts++;
+			}
+		if (q->s.review_verdict != VERDICT_DENY)
+			q->s.review_verdict = VERDICT_ASK;
+		TRY(request_reviewed(e, q));
+	}
+	return session_settle(e, s);
+}

@@ -1,0 +1,257 @@
+/* SPDX-License-Identifier: MIT */
+/* What the store gave back after a restart, and sleeps of the machine. */
+#include "broker/core/engine_private.h"
+
+#include <errno.h>
+#include <string.h>
+
+static void take_newest(struct engine *e, const struct uuid *id)
+{
+	if (uuid_compare(id, &e->newest) > 0)
+		e->newest = *id;
+}
+
+int engine_restore_session(struct engine *e, const struct session_record *r)
+{
+	struct session *s;
+
+	if (session_find_key(&e->r, r->uid, str_bytes(r->agent), str_bytes(r->key)))
+		return -EUCLEAN;
+	s = session_new(&e->r);
+	if (!s)
+		return -ENOMEM;
+	s->owner = owner_get(&e->r, r->uid);
+	if (!s->owner)
+		return -ENOMEM;
+	s->s.r = *r;
+	str_ref(r->agent);
+	str_ref(r->key);
+	str_ref(r->title);
+	str_ref(r->cwd);
+	str_ref(r->workspace);
+	str_ref(r->exe);
+	str_ref(r->cursor);
+	s->s.parent = session_find(&e->r, &r->parent);
+	s->s.alive = r->subject.pid != 0;
+	s->s.recovered = true;
+	s->e.stored = true;
+	take_newest(e, &r->id);
+	return entity_index(&e->r, s);
+}
+
+int engine_restore_turn(struct engine *e, const struct turn_record *r)
+{
+	struct session *s = session_find(&e->r, &r->session);
+	struct turn *t;
+
+	if (!s)
+		return -EUCLEAN;
+	t = turn_new(&e->r);
+	if (!t)
+		return -ENOMEM;
+	t->s.r = *r;
+	str_ref(r->key);
+	str_ref(r->reason);
+	t->s.session = s;
+	t->s.r.calls = t->s.r.denied = 0; /* counted again from the history */
+	t->e.stored = true;
+	take_newest(e, &r->id);
+	TRY(entity_index(&e->r, t));
+	/* the last one is the present one, unless it only keeps requests */
+	if (r->state != TURN_ABANDONING)
+		s->s.turn = t;
+	return 0;
+}
+
+static int take_record(struct request *q, const struct request_record *r)
+{
+	q->s.r = *r;
+	str_ref(r->call);
+	str_ref(r->tool);
+	str_ref(r->input);
+	str_ref(r->summary);
+	str_ref(r->description);
+	str_ref(r->command);
+	str_ref(r->cwd);
+	str_ref(r->extra);
+	str_ref(r->reason);
+	str_ref(r->by);
+	str_ref(r->updated_input);
+	str_ref(r->answers);
+	q->s.r.paths = NULL;
+	q->s.r.n_paths = 0;
+	return 0;
+}
+
+int engine_restore_request(struct engine *e, struct instant now, int64_t alive,
+	const struct request_record *r, const struct facts *facts)
+{
+	struct session *s = session_find(&e->r, &r->session);
+	struct turn *t = turn_find(&e->r, &r->turn);
+	struct request *q;
+
+	if (!s || !t || t->s.session != s || !request_state_pending(r->state) ||
+		request_find_call(s, str_bytes(r->call)))
+		return -EUCLEAN;
+	q = request_new(&e->r);
+	if (!q)
+		return -ENOMEM;
+	TRY(take_record(q, r));
+	TRY(request_take_paths(q, r->paths, r->n_paths));
+	q->s.session = s;
+	q->s.turn = t;
+	q->s.facts = facts->flags;
+	memcpy(q->s.input_hash, facts->input_hash, 16);
+	memcpy(q->s.signature, facts->signature, 16);
+	q->s.recovered = true;
+	q->s.shown = r->state != REQUEST_REVIEW;
+	q->s.stopped = true;
+	q->s.grace = r->on_disconnect == DISCONNECT_KEEP ? 0 : e->config.grace;
+	/* deadlines stood still while the broker was down */
+	if (r->deadline) {
+		q->s.deadline = r->deadline - (alive && alive < now.wall ? alive : now.wall);
+		if (q->s.deadline <= 0)
+			q->s.deadline = 1;
+	}
+	q->e.stored = true;
+	take_newest(e, &r->id);
+	return entity_index(&e->r, q);
+}
+
+int engine_restore_decision(struct engine *e, struct instant now, const struct history_row *row,
+	const uint8_t input_hash[16])
+{
+	struct session *s = session_find(&e->r, &row->session);
+	struct turn *t = turn_find(&e->r, &row->turn);
+	struct request *q;
+
+	take_newest(e, &row->request);
+	if (!s || !t || t->s.session != s)
+		return 0; /* of a turn that has ended */
+	q = request_find(&e->r, &row->request);
+	if (row->event != HISTORY_DECISION) {
+		if (q && !request_state_pending(q->s.r.state) && row->event == HISTORY_OUTCOME)
+			return entity_remove(&e->r, q);
+		return 0;
+	}
+	t->s.r.calls++;
+	if (row->verdict == VERDICT_DENY)
+		t->s.r.denied++;
+	if (q || request_find_call(s, row->call) || row->state != REQUEST_ALLOWED)
+		return 0;
+	q = request_new(&e->r);
+	if (!q)
+		return -ENOMEM;
+	q->s.session = s;
+	q->s.turn = t;
+	q->s.r.id = row->request;
+	q->s.r.session = row->session;
+	q->s.r.turn = row->turn;
+	TRY(set_bytes(e, q, &q->s.r.call, row->call));
+	TRY(set_bytes(e, q, &q->s.r.tool, row->tool));
+	TRY(set_bytes(e, q, &q->s.r.command, row->command));
+	TRY(set_bytes(e, q, &q->s.r.cwd, row->cwd));
+	TRY(set_bytes(e, q, &q->s.r.reason, row->reason));
+	TRY(set_bytes(e, q, &q->s.r.by, row->by));
+	memcpy(q->s.r.digest, row->digest, sizeof(row->digest));
+	memcpy(q->s.input_hash, input_hash, 16);
+	q->s.r.type = row->type;
+	q->s.r.kind = row->kind;
+	q->s.r.state = row->state;
+	q->s.r.step = row->step;
+	q->s.r.verdict = row->verdict;
+	q->s.r.source = row->source;
+	q->s.r.scope = row->scope;
+	q->s.r.decided_at = row->at;
+	/* whether it was delivered is not known: the minute counts from now */
+	q->s.r.delivered = true;
+	q->s.delivered_at = now.mono;
+	return entity_index(&e->r, q);
+}
+
+static int restart_session(struct engine *e, struct session *s)
+{
+	struct effect *f;
+
+	/* without a subject there is nobody to wait for but a new connection */
+	if (!s->s.alive)
+		return session_settle(e, s);
+	f = effect_add(e, EFFECT_WATCH);
+	if (!f)
+		return -ENOMEM;
+	f->process = s->s.r.subject;
+	return 0;
+}
+
+static int restart_turn(struct engine *e, struct turn *t)
+{
+	if (t->s.r.state == TURN_ENDED)
+		return 0;
+	TRY(turn_event(e, t, TURN_ON_RESTART));
+	if (t->s.r.state == TURN_SUSPENDED) {
+		t->s.inherited = session_inherits(t->s.session);
+		if (!t->s.r.causes && !t->s.inherited) /* its ancestor's cause is gone */
+			TRY(turn_event(e, t, TURN_ON_RESUME));
+	}
+	return mark_dirty(e, t);
+}
+
+/* Every pending request stays pending, and is answerable. */
+static int restart_request(struct engine *e, struct request *q)
+{
+	if (q->s.r.state == REQUEST_ALLOWED)
+		return 0;
+	TRY(entity_touch(&e->r, q));
+	if (q->s.turn->s.r.state == TURN_SUSPENDED)
+		return request_hold(e, q);
+	if (q->s.r.state == REQUEST_HELD || q->s.r.state == REQUEST_REVIEW)
+		return request_evaluate(e, q);
+	return request_ask(e, q, q->s.r.step);
+}
+
+int on_restarted(struct engine *e)
+{
+	static const struct uuid start;
+
+	for (int pass = ENTITY_SESSION; pass <= ENTITY_REQUEST; pass++) {
+		struct uuid at = start;
+		struct entity *x;
+
+		while ((x = registry_next(&e->r, &at))) {
+			at = *entity_id(x);
+			if ((int)x->type != pass)
+				continue;
+			if (pass == ENTITY_SESSION)
+				TRY(restart_session(e, ENTITY_OF(x, session)));
+			else if (pass == ENTITY_TURN)
+				TRY(restart_turn(e, ENTITY_OF(x, turn)));
+			else
+				TRY(restart_request(e, ENTITY_OF(x, request)));
+		}
+	}
+	return 0;
+}
+
+int on_slept(struct engine *e)
+{
+	static const struct uuid start;
+	struct uuid at = start;
+	struct entity *x;
+
+	while ((x = registry_next(&e->r, &at))) {
+		struct request *q = ENTITY_OF(x, request);
+
+		at = *entity_id(x);
+		if (x->type != ENTITY_REQUEST || !request_state_pending(q->s.r.state) ||
+			!q->s.deadline || q->s.stopped)
+			continue;
+		TRY(entity_touch(&e->r, q));
+		request_lift(e, q);
+		request_reindex(&e->r, q);
+		if (!q->s.r.check)
+			TRY(mark_dirty(e, q));
+		if (q->s.shown)
+			TRY(event_emit(e, EVENT_REFRESHED, q));
+	}
+	return 0;
+}

@@ -1,0 +1,345 @@
+/* SPDX-License-Identifier: MIT */
+#include "broker/core/engine_private.h"
+
+#include <errno.h>
+#include <string.h>
+
+enum mode session_mode(const struct session *s)
+{
+	return s->s.r.claim < s->s.r.ceiling ? s->s.r.claim : s->s.r.ceiling;
+}
+
+unsigned session_chain(const struct session *s, const struct session *out[LIMIT_CHAIN])
+{
+	const struct session *up[LIMIT_CHAIN];
+	unsigned n = 0;
+
+	for (; s && n < LIMIT_CHAIN; s = s->s.parent)
+		up[n++] = s;
+	for (unsigned i = 0; i < n; i++)
+		out[i] = up[n - 1 - i];
+	return n;
+}
+
+static unsigned depth(const struct session *s)
+{
+	unsigned n = 0;
+
+	for (; s; s = s->s.parent)
+		n++;
+	return n;
+}
+
+static bool in_chain(const struct command_hello *h, const struct process_id *p)
+{
+	for (unsigned i = 0; i < h->n_chain; i++)
+		if (h->chain[i].pid == p->pid && h->chain[i].start == p->start)
+			return true;
+	return false;
+}
+
+/* The session that a new one is a child of: as named, or whose subject's tree it is said in. */
+static struct session *parent_of(struct engine *e, const struct command *c)
+{
+	const struct command_hello *h = &c->hello;
+	struct session *p;
+
+	if (h->parent_key.data) {
+		p = session_find_key(&e->r, c->link->uid, h->agent, h->parent_key);
+		if (p && (!p->s.alive || in_chain(h, &p->s.r.subject)))
+			return p;
+	}
+	for (unsigned i = 0; i < h->n_chain; i++) {
+		p = session_find_subject(&e->r, &h->chain[i]);
+		if (p && p->s.r.uid == c->link->uid)
+			return p;
+	}
+	return NULL;
+}
+
+static int watch(struct engine *e, struct session *s, enum effect_type type)
+{
+	struct effect *f;
+
+	if (!s->s.r.subject.pid)
+		return 0;
+	f = effect_add(e, type);
+	if (!f)
+		return -ENOMEM;
+	f->process = s->s.r.subject;
+	return 0;
+}
+
+static int session_make(struct engine *e, const struct command *c, struct session **out)
+{
+	const struct command_hello *h = &c->hello;
+	struct owner *o = owner_get(&e->r, c->link->uid);
+	struct session *s, *parent = parent_of(e, c);
+	char key[ID_STRING_SIZE];
+
+	*out = NULL;
+	if (!o)
+		return -ENOMEM;
+	if (o->sessions >= e->config.max_sessions)
+		return reply_error(e, c, ENGINE_LIMIT, "too many sessions of this user",
+			"limit", "sessions");
+	if (depth(parent) >= LIMIT_CHAIN)
+		return reply_error(e, c, ENGINE_LIMIT, "sub-agents are nested too deeply",
+			"limit", "chain");
+	s = session_new(&e->r);
+	if (!s)
+		return -ENOMEM;
+	s->owner = o;
+	s->s.r.id = engine_new_id(e);
+	id_format(key, ID_SESSION, &s->s.r.id);
+	TRY(set_bytes(e, s, &s->s.r.agent, h->agent));
+	TRY(set_bytes(e, s, &s->s.r.key, h->key.data ? h->key : bytes_of(key)));
+	TRY(set_bytes(e, s, &s->s.r.title, h->title));
+	TRY(set_bytes(e, s, &s->s.r.cwd, h->cwd));
+	TRY(set_bytes(e, s, &s->s.r.workspace, h->workspace));
+	TRY(set_bytes(e, s, &s->s.r.exe, h->exe));
+	s->s.r.uid = c->link->uid;
+	s->s.r.since = e->now.wall;
+	s->s.r.subject = h->subject;
+	s->s.r.claim = h->claim < 0 ? MODE_NORMAL : (uint8_t)h->claim;
+	s->s.r.ceiling = parent ? parent->s.r.ceiling : (uint8_t)e->config.default_mode;
+	s->s.r.channel_ms = h->channel_ms;
+	s->s.r.fail_closed = h->fail_closed;
+	s->s.alive = h->subject.pid != 0;
+	if (parent) {
+		s->s.parent = parent;
+		s->s.r.parent = parent->s.r.id;
+		if (parent->s.turn)
+			s->s.r.parent_turn = parent->s.turn->s.r.id;
+	}
+	TRY(entity_index(&e->r, s));
+	TRY(mark_dirty(e, s));
+	TRY(history_session(
+		e, s, HISTORY_SESSION_OPENED, (struct bytes){NULL, 0}, str_bytes(s->s.r.key)));
+	if (s->s.alive)
+		TRY(watch(e, s, EFFECT_WATCH));
+	*out = s;
+	return event_emit(e, EVENT_SESSION, s);
+}
+
+/* An agent's new connection joins a session that exists. Answers and leaves *ok false where it
+ * may not. */
+static int session_join(struct engine *e, const struct command *c, struct session *s, bool *ok)
+{
+	const struct command_hello *h = &c->hello;
+
+	*ok = false;
+	if (h->no_resume)
+		return reply_error(
+			e, c, ENGINE_STATE, "the session exists already", "state", "open");
+	if (s->s.alive && s->s.r.subject.pid && !in_chain(h, &s->s.r.subject))
+		return reply_error(e, c, ENGINE_FORBIDDEN,
+			"the session belongs to a living process that the caller does not "
+			"descend "
+			"from",
+			NULL, NULL);
+	*ok = true;
+	TRY(entity_touch(&e->r, s));
+	if (h->claim >= 0 && s->s.r.claim != h->claim) {
+		s->s.r.claim = (uint8_t)h->claim;
+		TRY(mark_dirty(e, s));
+		TRY(event_emit(e, EVENT_SESSION, s));
+	}
+	if (h->channel_ms)
+		s->s.r.channel_ms = h->channel_ms;
+	if (!s->s.alive && h->subject.pid) {
+		/* its subject died: whoever comes back is the new one */
+		entity_unindex(&e->r, s);
+		s->s.r.subject = h->subject;
+		s->s.alive = true;
+		TRY(entity_index(&e->r, s));
+		TRY(mark_dirty(e, s));
+		TRY(watch(e, s, EFFECT_WATCH));
+	}
+	if (s->s.recovered) {
+		s->s.recovered = false;
+		if (s->s.turn) {
+			TRY(turn_event(e, s->s.turn, TURN_ON_RETURN));
+			TRY(turn_settle(e, s->s.turn));
+		}
+		TRY(event_emit(e, EVENT_SESSION, s));
+	}
+	return 0;
+}
+
+int on_hello(struct engine *e, const struct command *c)
+{
+	const struct command_hello *h = &c->hello;
+	struct session *s = NULL;
+	struct effect *f;
+
+	if (c->link->s.session)
+		return reply_error(
+			e, c, ENGINE_STATE, "hello was said already", "state", "open");
+	if (h->key.data)
+		s = session_find_key(&e->r, c->link->uid, h->agent, h->key);
+	if (s) {
+		bool ok;
+
+		TRY(session_join(e, c, s, &ok));
+		if (!ok)
+			return 0;
+	} else {
+		TRY(session_make(e, c, &s));
+		if (!s)
+			return 0;
+	}
+	TRY(entity_touch(&e->r, c->link));
+	entity_unindex(&e->r, c->link);
+	c->link->s.session = s;
+	TRY(entity_index(&e->r, c->link));
+	TRY(reply_new(e, c, REPLY_HELLO, &f));
+	f->reply.session = s;
+	f->reply.turn = s->s.turn;
+	return 0;
+}
+
+int link_leave(struct engine *e, struct link *l)
+{
+	struct request *q;
+
+	while ((q = LIST_FIRST(&l->waiting)))
+		TRY(request_detach(e, q));
+	TRY(entity_touch(&e->r, l));
+	entity_unindex(&e->r, l);
+	l->s.session = NULL;
+	return entity_index(&e->r, l);
+}
+
+int session_end(struct engine *e, struct session *s, enum request_event event)
+{
+	struct session *child;
+	struct link *l;
+	struct turn *t, *next;
+
+	LIST_FOREACH_SAFE (t, &s->turns, in_session, next)
+		TRY(turn_end(e, t, event, SOURCE_ABORT, (struct bytes){NULL, 0},
+			(struct bytes){NULL, 0}));
+	/* a turn that a person ended stays until its session goes */
+	LIST_FOREACH_SAFE (t, &s->turns, in_session, next) {
+		TRY(mark_removed(e, t));
+		TRY(entity_remove(&e->r, t));
+	}
+	while ((l = LIST_FIRST(&s->links))) {
+		TRY(entity_touch(&e->r, l));
+		entity_unindex(&e->r, l);
+		l->s.session = NULL;
+		TRY(entity_index(&e->r, l));
+	}
+	while ((child = LIST_FIRST(&s->children))) {
+		TRY(entity_touch(&e->r, child));
+		entity_unindex(&e->r, child);
+		child->s.parent = s->s.parent;
+		child->s.r.parent = s->s.r.parent;
+		TRY(entity_index(&e->r, child));
+		TRY(mark_dirty(e, child));
+	}
+	TRY(entity_touch(&e->r, s));
+	if (s->s.alive)
+		TRY(watch(e, s, EFFECT_UNWATCH));
+	s->s.turn = NULL;
+	s->s.r.ended = true;
+	TRY(history_session(
+		e, s, HISTORY_SESSION_ENDED, (struct bytes){NULL, 0}, str_bytes(s->s.r.key)));
+	TRY(event_emit(e, EVENT_SESSION, s));
+	TRY(mark_removed(e, s));
+	return entity_remove(&e->r, s);
+}
+
+int session_settle(struct engine *e, struct session *s)
+{
+	struct turn *t;
+
+	/* whoever waits may come back within the grace; kept requests outlive the subject */
+	if (s->s.r.ended || s->s.alive || s->n_links || s->n_pending)
+		return 0;
+	LIST_FOREACH (t, &s->turns, in_session)
+		if (t->n_kept)
+			return 0;
+	return session_end(e, s, REQUEST_ON_CLOSE);
+}
+
+int session_die(struct engine *e, struct session *s)
+{
+	struct turn *t, *next;
+
+	TRY(entity_touch(&e->r, s));
+	entity_unindex(&e->r, s);
+	s->s.alive = false;
+	s->s.recovered = false;
+	TRY(entity_index(&e->r, s));
+	TRY(mark_dirty(e, s));
+	LIST_FOREACH_SAFE (t, &s->turns, in_session, next)
+		TRY(turn_end(e, t, REQUEST_ON_DIE, SOURCE_ABORT, (struct bytes){NULL, 0},
+			(struct bytes){NULL, 0}));
+	LIST_FOREACH (t, &s->turns, in_session)
+		if (t->n_kept)
+			return event_emit(e, EVENT_SESSION, s);
+	return session_end(e, s, REQUEST_ON_DIE);
+}
+
+int on_bye(struct engine *e, const struct command *c)
+{
+	struct session *s = c->link->s.session;
+
+	TRY(link_leave(e, c->link));
+	if (c->bye.end)
+		TRY(session_end(e, s, REQUEST_ON_CLOSE));
+	else
+		TRY(session_settle(e, s));
+	return reply_new(e, c, REPLY_EMPTY, NULL);
+}
+
+static int reply_mode(struct engine *e, const struct command *c, struct session *s)
+{
+	struct effect *f;
+
+	TRY(reply_new(e, c, REPLY_MODE, &f));
+	f->reply.session = s;
+	return 0;
+}
+
+int on_claim(struct engine *e, const struct command *c)
+{
+	struct session *s = c->link->s.session;
+
+	if (s->s.r.claim != c->steer.mode) {
+		TRY(entity_touch(&e->r, s));
+		s->s.r.claim = (uint8_t)c->steer.mode;
+		TRY(mark_dirty(e, s));
+		TRY(history_session(e, s, HISTORY_MODE_SET, str_bytes(s->s.r.agent),
+			bytes_of(mode_name(s->s.r.claim))));
+		TRY(event_emit(e, EVENT_SESSION, s));
+	}
+	return reply_mode(e, c, s);
+}
+
+int on_ceiling(struct engine *e, const struct command *c)
+{
+	struct session *s = session_find(&e->r, &c->steer.session);
+
+	if (!s || !frontend_sees(c->frontend, &s->e))
+		return reply_error(e, c, ENGINE_NOT_FOUND, "no such session", NULL, NULL);
+	if (c->frontend->s.role != ROLE_HUMAN)
+		return reply_error(
+			e, c, ENGINE_FORBIDDEN, "only a person sets a mode", NULL, NULL);
+	/* auto-edit and yolo want the rules and the whole floor */
+	if (c->steer.mode > MODE_NORMAL)
+		return reply_error(e, c, ENGINE_UNSUPPORTED,
+			"this broker knows the modes plan and normal", "name",
+			mode_name(c->steer.mode));
+	if (s->s.r.ceiling != c->steer.mode) {
+		TRY(entity_touch(&e->r, s));
+		s->s.r.ceiling = (uint8_t)c->steer.mode;
+		TRY(mark_dirty(e, s));
+		TRY(history_session(
+			e, s, HISTORY_MODE_SET, c->by, bytes_of(mode_name(s->s.r.ceiling))));
+		TRY(event_emit(e, EVENT_SESSION, s));
+	}
+	return reply_mode(e, c, s);
+}

@@ -1,0 +1,424 @@
+/* SPDX-License-Identifier: MIT */
+#include "broker/core/registry.h"
+
+#include <assert.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+const struct uuid *entity_id(const struct entity *e)
+{
+	static const struct uuid nil;
+
+	switch ((enum entity_type)e->type) {
+	case ENTITY_SESSION: return &((const struct session *)(const void *)e)->s.r.id;
+	case ENTITY_TURN: return &((const struct turn *)(const void *)e)->s.r.id;
+	case ENTITY_REQUEST: return &((const struct request *)(const void *)e)->s.r.id;
+	case ENTITY_LINK:
+	case ENTITY_FRONTEND: break;
+	}
+	return &nil;
+}
+
+static int id_compare(const struct entity *a, const struct entity *b)
+{
+	return uuid_compare(entity_id(a), entity_id(b));
+}
+
+static int due_compare(const struct entity *a, const struct entity *b)
+{
+	if (a->due != b->due)
+		return a->due < b->due ? -1 : 1;
+	return id_compare(a, b);
+}
+
+static int bytes_compare(struct bytes a, struct bytes b)
+{
+	size_t n = a.len < b.len ? a.len : b.len;
+	int c = n ? memcmp(a.data, b.data, n) : 0;
+
+	return c ? c : (a.len > b.len) - (a.len < b.len);
+}
+
+static int key_compare(const struct session *a, const struct session *b)
+{
+	int c;
+
+	if (a->s.r.uid != b->s.r.uid)
+		return a->s.r.uid < b->s.r.uid ? -1 : 1;
+	c = bytes_compare(str_bytes(a->s.r.key), str_bytes(b->s.r.key));
+	return c ? c : bytes_compare(str_bytes(a->s.r.agent), str_bytes(b->s.r.agent));
+}
+
+static int subject_compare(const struct session *a, const struct session *b)
+{
+	const struct process_id *p = &a->s.r.subject, *q = &b->s.r.subject;
+
+	if (p->pid != q->pid)
+		return p->pid < q->pid ? -1 : 1;
+	if (p->start != q->start)
+		return p->start < q->start ? -1 : 1;
+	return uuid_compare(&a->s.r.id, &b->s.r.id);
+}
+
+static int call_compare(const struct request *a, const struct request *b)
+{
+	return bytes_compare(str_bytes(a->s.r.call), str_bytes(b->s.r.call));
+}
+
+static int owner_compare(const struct owner *a, const struct owner *b)
+{
+	return (a->uid > b->uid) - (a->uid < b->uid);
+}
+
+/* bsd/sys/tree.h leaves this to libbsd's own <sys/cdefs.h> */
+#ifndef __unused
+#define __unused __attribute__((__unused__))
+#endif
+RB_GENERATE_STATIC(entity_id_tree, entity, by_id, id_compare)
+RB_GENERATE_STATIC(entity_due_tree, entity, by_due, due_compare)
+RB_GENERATE_STATIC(session_key_tree, session, by_key, key_compare)
+RB_GENERATE_STATIC(session_subject_tree, session, by_subject, subject_compare)
+RB_GENERATE_STATIC(call_tree, request, by_call, call_compare)
+RB_GENERATE_STATIC(owner_tree, owner, by_uid, owner_compare)
+
+void registry_init(struct registry *r)
+{
+	memset(r, 0, sizeof(*r));
+	RB_INIT(&r->ids);
+	RB_INIT(&r->dues);
+	RB_INIT(&r->keys);
+	RB_INIT(&r->subjects);
+	RB_INIT(&r->owners);
+	TAILQ_INIT(&r->frontends);
+	r->undo.last = &r->undo.first;
+}
+
+struct owner *owner_get(struct registry *r, uint32_t uid)
+{
+	struct owner key = {.uid = uid}, *o = RB_FIND(owner_tree, &r->owners, &key);
+
+	if (o)
+		return o;
+	o = calloc(1, sizeof(*o));
+	if (!o)
+		return NULL;
+	o->uid = uid;
+	RB_INSERT(owner_tree, &r->owners, o);
+	return o;
+}
+
+void owners_free(struct registry *r)
+{
+	struct owner *o;
+
+	while ((o = RB_ROOT(&r->owners))) {
+		assert(!o->sessions && !o->pending && !o->pending_bytes);
+		RB_REMOVE(owner_tree, &r->owners, o);
+		free(o);
+	}
+}
+
+/* ---- indexes ---- */
+
+void entity_set_due(struct registry *r, void *entity, int64_t due)
+{
+	struct entity *e = entity;
+
+	if (e->timed) {
+		if (e->due == due)
+			return;
+		RB_REMOVE(entity_due_tree, &r->dues, e);
+		e->timed = false;
+	}
+	e->due = due;
+	if (due && e->indexed) {
+		RB_INSERT(entity_due_tree, &r->dues, e);
+		e->timed = true;
+	}
+}
+
+static int64_t nearest(int64_t a, int64_t b)
+{
+	if (!a || !b)
+		return a ? a : b;
+	return a < b ? a : b;
+}
+
+static int64_t request_due(const struct request *q)
+{
+	const struct request_state_data *s = &q->s;
+
+	if (s->stopped)
+		return 0;
+	switch ((enum request_state)s->r.state) {
+	case REQUEST_REVIEW: return nearest(nearest(s->deadline, s->grace), s->review_due);
+	case REQUEST_AWAITING: return nearest(s->deadline, s->grace);
+	case REQUEST_ALLOWED: return s->grace; /* of a kept decision: claimed until then */
+	default: return 0;
+	}
+}
+
+static void request_count(struct registry *r, struct request *q)
+{
+	struct session *s = q->s.session;
+	struct turn *t = q->s.turn;
+
+	if (request_state_pending(q->s.r.state)) {
+		q->counted_pending = true;
+		t->n_pending++;
+		s->n_pending++;
+		r->n_pending++;
+		s->owner->pending++;
+		q->counted_bytes = q->s.r.input ? q->s.r.input->len : 0;
+		s->owner->pending_bytes += q->counted_bytes;
+		if (q->s.recovered) {
+			q->counted_recovered = true;
+			t->n_recovered++;
+		}
+	} else {
+		q->counted_settled = true;
+		t->n_settled++;
+	}
+	if (!request_state_terminal(q->s.r.state) && q->s.r.on_disconnect == DISCONNECT_KEEP) {
+		q->counted_kept = true;
+		t->n_kept++;
+	}
+	if (q->s.waiter) {
+		LIST_INSERT_HEAD(&q->s.waiter->waiting, q, in_waiter);
+		q->in_waiting = true;
+	}
+}
+
+static void request_uncount(struct registry *r, struct request *q)
+{
+	struct session *s = q->s.session;
+	struct turn *t = q->s.turn;
+
+	if (q->counted_pending) {
+		t->n_pending--;
+		s->n_pending--;
+		r->n_pending--;
+		s->owner->pending--;
+		s->owner->pending_bytes -= q->counted_bytes;
+	}
+	if (q->counted_settled)
+		t->n_settled--;
+	if (q->counted_recovered)
+		t->n_recovered--;
+	if (q->counted_kept)
+		t->n_kept--;
+	if (q->in_waiting)
+		LIST_REMOVE(q, in_waiter);
+	q->counted_pending = q->counted_recovered = q->counted_kept = false;
+	q->counted_settled = q->in_waiting = false;
+}
+
+void request_reindex(struct registry *r, struct request *q)
+{
+	assert(q->e.undo && q->e.indexed);
+	request_uncount(r, q);
+	request_count(r, q);
+	entity_set_due(r, q, request_due(q));
+}
+
+void request_set_state(struct registry *r, struct request *q, enum request_state state)
+{
+	q->s.r.state = state;
+	if (q->e.indexed)
+		request_reindex(r, q);
+}
+
+static void request_index(struct registry *r, struct request *q)
+{
+	RB_INSERT(call_tree, &q->s.session->calls, q);
+	TAILQ_INSERT_TAIL(&q->s.turn->requests, q, in_turn);
+	request_count(r, q);
+	r->n_requests++;
+}
+
+static void request_unindex(struct registry *r, struct request *q)
+{
+	RB_REMOVE(call_tree, &q->s.session->calls, q);
+	TAILQ_REMOVE(&q->s.turn->requests, q, in_turn);
+	request_uncount(r, q);
+	r->n_requests--;
+}
+
+static void session_index(struct registry *r, struct session *s)
+{
+	s->owner->sessions++;
+	r->n_sessions++;
+	if (!s->s.r.ended) {
+		RB_INSERT(session_key_tree, &r->keys, s);
+		s->keyed = true;
+	}
+	if (s->s.alive && s->s.r.subject.pid) {
+		RB_INSERT(session_subject_tree, &r->subjects, s);
+		s->watched = true;
+	}
+	if (s->s.parent) {
+		LIST_INSERT_HEAD(&s->s.parent->children, s, in_parent);
+		s->in_family = true;
+	}
+}
+
+static void session_unindex(struct registry *r, struct session *s)
+{
+	s->owner->sessions--;
+	r->n_sessions--;
+	if (s->keyed)
+		RB_REMOVE(session_key_tree, &r->keys, s);
+	if (s->watched)
+		RB_REMOVE(session_subject_tree, &r->subjects, s);
+	if (s->in_family)
+		LIST_REMOVE(s, in_parent);
+	s->keyed = s->watched = s->in_family = false;
+}
+
+int entity_index(struct registry *r, void *entity)
+{
+	struct entity *e = entity;
+
+	assert(!e->indexed);
+	e->indexed = true;
+	switch ((enum entity_type)e->type) {
+	case ENTITY_SESSION: session_index(r, entity); break;
+	case ENTITY_TURN:
+		LIST_INSERT_HEAD(
+			&ENTITY_OF(e, turn)->s.session->turns, ENTITY_OF(e, turn), in_session);
+		r->n_turns++;
+		break;
+	case ENTITY_REQUEST: request_index(r, entity); break;
+	case ENTITY_LINK: {
+		struct link *l = entity;
+
+		if (l->s.session) {
+			LIST_INSERT_HEAD(&l->s.session->links, l, in_session);
+			l->s.session->n_links++;
+		}
+		return 0;
+	}
+	case ENTITY_FRONTEND: return 0;
+	}
+	RB_INSERT(entity_id_tree, &r->ids, e);
+	entity_set_due(r, e, e->type == ENTITY_REQUEST ? request_due(entity) : 0);
+	return 0;
+}
+
+void entity_unindex(struct registry *r, void *entity)
+{
+	struct entity *e = entity;
+
+	if (!e->indexed)
+		return;
+	if (e->type == ENTITY_LINK) {
+		struct link *l = entity;
+
+		if (l->s.session) {
+			LIST_REMOVE(l, in_session);
+			l->s.session->n_links--;
+		}
+		e->indexed = false;
+		return;
+	}
+	if (e->type == ENTITY_FRONTEND) {
+		e->indexed = false;
+		return;
+	}
+	entity_set_due(r, e, 0);
+	RB_REMOVE(entity_id_tree, &r->ids, e);
+	switch ((enum entity_type)e->type) {
+	case ENTITY_SESSION: session_unindex(r, entity); break;
+	case ENTITY_TURN:
+		LIST_REMOVE(ENTITY_OF(e, turn), in_session);
+		r->n_turns--;
+		break;
+	case ENTITY_REQUEST: request_unindex(r, entity); break;
+	case ENTITY_LINK:
+	case ENTITY_FRONTEND: break;
+	}
+	e->indexed = false;
+}
+
+/* ---- look-ups ---- */
+
+static struct entity *entity_find(
+	struct registry *r, const struct uuid *id, enum entity_type type)
+{
+	/* the comparison reads the id of a session; the larger records are not needed */
+	struct session key = {.e.type = ENTITY_SESSION, .s.r.id = *id};
+	struct entity *e = RB_FIND(entity_id_tree, &r->ids, &key.e);
+
+	return e && e->type == type ? e : NULL;
+}
+
+struct session *session_find(struct registry *r, const struct uuid *id)
+{
+	return ENTITY_OF(entity_find(r, id, ENTITY_SESSION), session);
+}
+
+struct turn *turn_find(struct registry *r, const struct uuid *id)
+{
+	return ENTITY_OF(entity_find(r, id, ENTITY_TURN), turn);
+}
+
+struct request *request_find(struct registry *r, const struct uuid *id)
+{
+	return ENTITY_OF(entity_find(r, id, ENTITY_REQUEST), request);
+}
+
+struct session *session_find_key(
+	struct registry *r, uint32_t uid, struct bytes agent, struct bytes key)
+{
+	struct session *s = RB_ROOT(&r->keys);
+
+	while (s) {
+		int c = (uid > s->s.r.uid) - (uid < s->s.r.uid);
+
+		if (!c)
+			c = bytes_compare(key, str_bytes(s->s.r.key));
+		if (!c)
+			c = bytes_compare(agent, str_bytes(s->s.r.agent));
+		if (!c)
+			return s;
+		s = c < 0 ? RB_LEFT(s, by_key) : RB_RIGHT(s, by_key);
+	}
+	return NULL;
+}
+
+struct request *request_find_call(struct session *s, struct bytes call)
+{
+	struct request *q = RB_ROOT(&s->calls);
+
+	while (q) {
+		int c = bytes_compare(call, str_bytes(q->s.r.call));
+
+		if (!c)
+			return q;
+		q = c < 0 ? RB_LEFT(q, by_call) : RB_RIGHT(q, by_call);
+	}
+	return NULL;
+}
+
+struct session *session_find_subject(struct registry *r, const struct process_id *p)
+{
+	struct session key = {.s.r.subject = *p}, *s;
+
+	s = RB_NFIND(session_subject_tree, &r->subjects, &key);
+	if (s && s->s.r.subject.pid == p->pid && s->s.r.subject.start == p->start)
+		return s;
+	return NULL;
+}
+
+struct entity *registry_next(struct registry *r, const struct uuid *after)
+{
+	struct session key = {.e.type = ENTITY_SESSION, .s.r.id = uuid_next(after)};
+
+	return RB_NFIND(entity_id_tree, &r->ids, &key.e);
+}
+
+struct entity *registry_first_due(struct registry *r)
+{
+	return RB_MIN(entity_due_tree, &r->dues);
+}

@@ -1,0 +1,360 @@
+/* SPDX-License-Identifier: MIT */
+#include "broker/core/registry.h"
+
+#include <assert.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* What the batch did to one entity. */
+struct undo {
+	struct undo *next;
+	struct entity *entity;
+	bool fresh;   /* made in this batch */
+	bool removed; /* taken out in this batch */
+	bool dirty, stored;
+	char state[]; /* before the batch; empty where fresh */
+};
+
+static void *state_of(struct entity *e, size_t *size)
+{
+	switch ((enum entity_type)e->type) {
+	case ENTITY_SESSION:
+		*size = sizeof(struct session_state);
+		return &ENTITY_OF(e, session)->s;
+	case ENTITY_TURN: *size = sizeof(struct turn_state_data); return &ENTITY_OF(e, turn)->s;
+	case ENTITY_REQUEST:
+		*size = sizeof(struct request_state_data);
+		return &ENTITY_OF(e, request)->s;
+	case ENTITY_LINK: *size = sizeof(struct link_state); return &ENTITY_OF(e, link)->s;
+	case ENTITY_FRONTEND: break;
+	}
+	*size = sizeof(struct frontend_state);
+	return &ENTITY_OF(e, frontend)->s;
+}
+
+static struct undo *undo_add(struct registry *r, struct entity *e, bool fresh)
+{
+	size_t size = 0;
+	void *state = state_of(e, &size);
+	struct undo *u = malloc(sizeof(*u) + (fresh ? 0 : size));
+
+	if (!u)
+		return NULL;
+	*u = (struct undo){.entity = e, .fresh = fresh, .dirty = e->dirty, .stored = e->stored};
+	if (!fresh)
+		memcpy(u->state, state, size);
+	*r->undo.last = u;
+	r->undo.last = &u->next;
+	e->undo = u;
+	return u;
+}
+
+static void *entity_new(struct registry *r, size_t size, enum entity_type type)
+{
+	struct entity *e = calloc(1, size);
+
+	if (!e)
+		return NULL;
+	e->type = type;
+	if (!undo_add(r, e, true)) {
+		free(e);
+		return NULL;
+	}
+	return e;
+}
+
+struct session *session_new(struct registry *r)
+{
+	struct session *s = entity_new(r, sizeof(*s), ENTITY_SESSION);
+
+	if (s) {
+		LIST_INIT(&s->links);
+		LIST_INIT(&s->children);
+		LIST_INIT(&s->turns);
+		RB_INIT(&s->calls);
+	}
+	return s;
+}
+
+struct turn *turn_new(struct registry *r)
+{
+	struct turn *t = entity_new(r, sizeof(*t), ENTITY_TURN);
+
+	if (t)
+		TAILQ_INIT(&t->requests);
+	return t;
+}
+
+struct request *request_new(struct registry *r)
+{
+	return entity_new(r, sizeof(struct request), ENTITY_REQUEST);
+}
+
+struct link *link_new(struct registry *r, uint32_t uid, void *owner)
+{
+	struct link *l = calloc(1, sizeof(*l));
+
+	if (!l)
+		return NULL;
+	l->e.type = ENTITY_LINK;
+	l->uid = uid;
+	l->owner = owner;
+	LIST_INIT(&l->waiting);
+	l->e.indexed = true;
+	r->n_links++;
+	return l;
+}
+
+void link_free(struct registry *r, struct link *l)
+{
+	if (!l)
+		return;
+	assert(!l->s.session && LIST_EMPTY(&l->waiting) && !l->e.undo);
+	r->n_links--;
+	free(l);
+}
+
+struct frontend *frontend_new(struct registry *r, uint32_t uid, bool admin, void *owner)
+{
+	struct frontend *f = calloc(1, sizeof(*f));
+
+	if (!f)
+		return NULL;
+	f->e.type = ENTITY_FRONTEND;
+	f->e.indexed = true;
+	f->uid = uid;
+	f->admin = admin;
+	f->owner = owner;
+	f->policy = LIMIT_POLICIES;
+	r->n_frontends++;
+	TAILQ_INSERT_TAIL(&r->frontends, f, in_engine);
+	return f;
+}
+
+void frontend_free(struct registry *r, struct frontend *f)
+{
+	if (!f)
+		return;
+	assert(!f->e.undo);
+	TAILQ_REMOVE(&r->frontends, f, in_engine);
+	r->n_frontends--;
+	str_unref(f->s.name);
+	free(f);
+}
+
+/* ---- strings ---- */
+
+static int list_add(struct str_list *l, struct str *s)
+{
+	if (l->n == l->size) {
+		size_t size = l->size ? l->size * 2 : 64;
+		struct str **items = reallocarray(l->items, size, sizeof(*items));
+
+		if (!items)
+			return -ENOMEM;
+		l->items = items;
+		l->size = size;
+	}
+	l->items[l->n++] = s;
+	return 0;
+}
+
+static void list_release(struct str_list *l)
+{
+	for (size_t i = 0; i < l->n; i++)
+		str_unref(l->items[i]);
+	l->n = 0;
+}
+
+int entity_set_str(struct registry *r, void *entity, struct str **member, struct str *s)
+{
+	struct entity *e = entity;
+
+	assert(e->undo);
+	if (e->undo->fresh) {
+		str_unref(*member);
+	} else {
+		/* the saved state refers to the old one, the present state to the new one */
+		if (*member && list_add(&r->unref_on_commit, *member) < 0)
+			goto fail;
+		if (s && list_add(&r->unref_on_rollback, s) < 0) {
+			if (*member)
+				r->unref_on_commit.n--;
+			goto fail;
+		}
+	}
+	*member = s;
+	return 0;
+fail:
+	str_unref(s);
+	return -ENOMEM;
+}
+
+/* ---- lifetime ---- */
+
+static void session_free(struct session *s)
+{
+	assert(LIST_EMPTY(&s->links) && LIST_EMPTY(&s->children) && LIST_EMPTY(&s->turns) &&
+		RB_EMPTY(&s->calls));
+	str_unref(s->s.r.agent);
+	str_unref(s->s.r.key);
+	str_unref(s->s.r.title);
+	str_unref(s->s.r.cwd);
+	str_unref(s->s.r.workspace);
+	str_unref(s->s.r.exe);
+	str_unref(s->s.r.cursor);
+	str_unref(s->s.checks);
+	free(s);
+}
+
+static void turn_free(struct turn *t)
+{
+	assert(TAILQ_EMPTY(&t->requests));
+	str_unref(t->s.r.key);
+	str_unref(t->s.r.reason);
+	str_unref(t->s.denials);
+	free(t);
+}
+
+static void request_free(struct request *q)
+{
+	struct request_record *p = &q->s.r;
+
+	str_unref(p->call);
+	str_unref(p->tool);
+	str_unref(p->input);
+	str_unref(p->summary);
+	str_unref(p->description);
+	str_unref(p->command);
+	str_unref(p->cwd);
+	str_unref(p->extra);
+	str_unref(p->reason);
+	str_unref(p->by);
+	str_unref(p->updated_input);
+	str_unref(p->answers);
+	for (unsigned i = 0; i < p->n_paths; i++) {
+		str_unref(p->paths[i].given);
+		str_unref(p->paths[i].resolved);
+	}
+	free(p->paths);
+	free(q);
+}
+
+static void entity_free(struct entity *e)
+{
+	switch ((enum entity_type)e->type) {
+	case ENTITY_SESSION: session_free(ENTITY_OF(e, session)); break;
+	case ENTITY_TURN: turn_free(ENTITY_OF(e, turn)); break;
+	case ENTITY_REQUEST: request_free(ENTITY_OF(e, request)); break;
+	case ENTITY_LINK:
+	case ENTITY_FRONTEND: break;
+	}
+}
+
+int entity_touch(struct registry *r, void *entity)
+{
+	struct entity *e = entity;
+
+	if (e->undo || undo_add(r, e, false))
+		return 0;
+	return -ENOMEM;
+}
+
+int entity_remove(struct registry *r, void *entity)
+{
+	struct entity *e = entity;
+	int err = entity_touch(r, e);
+
+	if (err < 0)
+		return err;
+	entity_unindex(r, e);
+	e->undo->removed = true;
+	return 0;
+}
+
+/* Frees in the order request, turn, session, so that each one's lists are empty by then. */
+static void undo_free(struct registry *r, bool commit)
+{
+	struct undo *u, *next;
+
+	for (int pass = ENTITY_REQUEST; pass >= (int)ENTITY_SESSION; pass--) {
+		for (u = r->undo.first; u; u = u->next)
+			if (u->entity && (int)u->entity->type == pass &&
+				(commit ? u->removed : u->fresh)) {
+				entity_free(u->entity);
+				u->entity = NULL;
+			}
+	}
+	for (u = r->undo.first; u; u = next) {
+		next = u->next;
+		if (u->entity)
+			u->entity->undo = NULL;
+		free(u);
+	}
+	r->undo.first = NULL;
+	r->undo.last = &r->undo.first;
+}
+
+void registry_commit(struct registry *r)
+{
+	undo_free(r, true);
+	list_release(&r->unref_on_commit);
+	r->unref_on_rollback.n = 0;
+}
+
+void registry_rollback(struct registry *r)
+{
+	struct undo *u;
+
+	for (u = r->undo.first; u; u = u->next)
+		entity_unindex(r, u->entity);
+	for (u = r->undo.first; u; u = u->next) {
+		size_t size = 0;
+		void *state = state_of(u->entity, &size);
+
+		if (u->fresh)
+			continue;
+		memcpy(state, u->state, size);
+		u->entity->dirty = u->dirty;
+		u->entity->stored = u->stored;
+	}
+	/* sessions before what is in them, since their members hold the lists */
+	for (int pass = ENTITY_SESSION; pass <= ENTITY_FRONTEND; pass++)
+		for (u = r->undo.first; u; u = u->next)
+			if ((int)u->entity->type == pass && !u->fresh)
+				entity_index(r, u->entity);
+	undo_free(r, false);
+	list_release(&r->unref_on_rollback);
+	r->unref_on_commit.n = 0;
+}
+
+void registry_fini(struct registry *r)
+{
+	static const struct uuid nil;
+	struct entity *e, *next;
+
+	registry_rollback(r);
+	assert(!r->n_links && TAILQ_EMPTY(&r->frontends));
+	for (int pass = ENTITY_REQUEST; pass >= (int)ENTITY_SESSION; pass--)
+		for (e = registry_next(r, &nil); e; e = next) {
+			struct uuid id = *entity_id(e);
+
+			next = registry_next(r, &id);
+			if ((int)e->type != pass)
+				continue;
+			if (e->type == ENTITY_SESSION) { /* children arose later */
+				struct session *c;
+
+				while ((c = LIST_FIRST(&ENTITY_OF(e, session)->children))) {
+					LIST_REMOVE(c, in_parent);
+					c->in_family = false;
+				}
+			}
+			entity_unindex(r, e);
+			entity_free(e);
+		}
+	owners_free(r);
+	free(r->unref_on_commit.items);
+	free(r->unref_on_rollback.items);
+}
