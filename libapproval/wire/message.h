@@ -120,13 +120,16 @@ enum wire_frontend_method {
 };
 
 struct wire_method {
-	const char *name;
+	struct bytes name; /* NUL-terminated, too */
 	const struct wire_spec *params;
 	const struct wire_spec *reply;
 };
 
 extern const struct wire_method wire_agent_methods[WIRE_AGENT_METHOD_N];
 extern const struct wire_method wire_frontend_methods[WIRE_FRONTEND_METHOD_N];
+
+/* Every spec, ended by NULL: for tests and tools. */
+extern const struct wire_spec *const wire_specs[];
 
 /* The method of that name: an enum wire_agent_method or wire_frontend_method; -1: none. */
 int wire_agent_method_find(struct bytes name);

@@ -29,6 +29,8 @@ void wire_buffer_reset(struct wire_buffer *b, size_t keep);
 void wire_buffer_append(struct wire_buffer *b, const void *data, size_t len);
 /* Makes room for len more bytes. 0, or the buffer's error. */
 int wire_buffer_reserve(struct wire_buffer *b, size_t len);
+/* Sets the error, unless there is one. */
+void wire_buffer_fail(struct wire_buffer *b, int error);
 /* Hands the memory over, to be freed with free(); the buffer is empty after. */
 uint8_t *wire_buffer_take(struct wire_buffer *b, size_t *len);
 
@@ -41,6 +43,7 @@ static inline struct bytes wire_buffer_bytes(const struct wire_buffer *b)
 struct wire_mark {
 	size_t len;
 	uint32_t values;
+	int error;
 };
 struct wire_mark wire_buffer_mark(const struct wire_buffer *b);
 void wire_buffer_rewind(struct wire_buffer *b, struct wire_mark mark);

@@ -29,19 +29,22 @@ struct wire_scan {
 	uint8_t lead;		    /* first byte of the value whose length is being gathered */
 	uint8_t gather;		    /* bytes of it that are missing */
 	uint8_t depth;		    /* containers that are open */
+	uint8_t deepest;	    /* the most that were open at once */
 	bool any;		    /* the top may be any value, not only an array */
 	uint16_t left[LIMIT_DEPTH]; /* values due in each open container */
 };
 
 /* Starts a new object; the top must be an array, as in every message. */
 void wire_scan_init(struct wire_scan *s);
+/* The same, but the top may be any value. */
+void wire_scan_init_any(struct wire_scan *s);
 
 /*
  * Takes bytes up to the end of the object. *used is how many. A negative result
  * is final: -EBADMSG these are no MessagePack (or the top is not an array),
  * -EMSGSIZE a limit is passed: bytes, depth, values, or a length or count that
  * can't be met inside the frame's limit. After WIRE_SCAN_DONE, s->size is the
- * size of the object, and init must come before the next feed.
+ * size of the object; init must come before the next object is fed.
  */
 int wire_scan_feed(struct wire_scan *s, const void *data, size_t len, size_t *used);
 

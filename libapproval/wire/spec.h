@@ -47,6 +47,7 @@ struct wire_field {
 struct wire_spec {
 	const char *name; /* of the structure, for messages to people */
 	const struct wire_field *fields;
+	uint64_t required; /* bits of the fields that are */
 	uint16_t n;
 	uint16_t size; /* of the structure */
 };
