@@ -18,7 +18,6 @@ static int take_u32(struct bytes *cursor, uint32_t *out)
 static int take_method(struct bytes *cursor, struct wire_frame *f)
 {
 	struct wire_value method, params, map;
-	struct bytes one;
 
 	if (wire_read(cursor, &method))
 		return -EBADMSG;
@@ -29,12 +28,15 @@ static int take_method(struct bytes *cursor, struct wire_frame *f)
 	f->method = method.bytes;
 	if (params.count != 1 || method.bytes.len > LIMIT_NAME)
 		return WIRE_INVALID;
-	if (wire_skip(cursor, &one) || cursor->len > 0)
+	/* the scan proved that the object ends with this value, so there is no need to pass
+	 * over it */
+	f->params = *cursor;
+	if (wire_read(cursor, &map))
 		return -EBADMSG;
-	*cursor = one;
-	if (wire_read(cursor, &map) || map.kind != WIRE_KIND_MAP)
+	if (map.kind != WIRE_KIND_MAP) {
+		f->params = (struct bytes){NULL, 0};
 		return WIRE_INVALID;
-	f->params = one;
+	}
 	return 0;
 }
 

@@ -38,19 +38,18 @@ void wire_buffer_fail(struct wire_buffer *b, int error)
 		b->error = error;
 }
 
-int wire_buffer_reserve(struct wire_buffer *b, size_t len)
+/* cap never exceeds max, so that what fits into cap needs no other test. */
+static int grow(struct wire_buffer *b, size_t len)
 {
-	size_t cap = b->cap > BUFFER_FIRST ? b->cap : BUFFER_FIRST;
+	size_t cap = b->cap ? b->cap : BUFFER_FIRST;
 	uint8_t *data;
 
-	if (b->error)
-		return b->error;
 	if (len > b->max - b->len)
 		return b->error = -EMSGSIZE;
-	if (len <= b->cap - b->len)
-		return 0;
 	while (cap - b->len < len)
 		cap = cap > b->max / 2 ? b->max : cap * 2;
+	if (cap > b->max)
+		cap = b->max;
 	data = realloc(b->data, cap);
 	if (!data)
 		return b->error = -ENOMEM;
@@ -59,12 +58,29 @@ int wire_buffer_reserve(struct wire_buffer *b, size_t len)
 	return 0;
 }
 
-void wire_buffer_append(struct wire_buffer *b, const void *data, size_t len)
+static inline int reserve(struct wire_buffer *b, size_t len)
 {
-	if (len == 0 || wire_buffer_reserve(b, len))
+	if (b->error)
+		return b->error;
+	return len <= b->cap - b->len ? 0 : grow(b, len);
+}
+
+int wire_buffer_reserve(struct wire_buffer *b, size_t len)
+{
+	return reserve(b, len);
+}
+
+static inline void append(struct wire_buffer *b, const void *data, size_t len)
+{
+	if (len == 0 || reserve(b, len))
 		return;
 	memcpy(b->data + b->len, data, len);
 	b->len += len;
+}
+
+void wire_buffer_append(struct wire_buffer *b, const void *data, size_t len)
+{
+	append(b, data, len);
 }
 
 uint8_t *wire_buffer_take(struct wire_buffer *b, size_t *len)
@@ -95,7 +111,7 @@ static int write_bytes(void *buffer, const char *data, size_t len)
 {
 	struct wire_buffer *const b = buffer;
 
-	wire_buffer_append(b, data, len);
+	append(b, data, len);
 	return b->error ? -1 : 0;
 }
 
@@ -154,7 +170,7 @@ void wire_pack_str(struct wire_buffer *b, struct bytes v)
 		msgpack_packer pk = packer(b);
 
 		msgpack_pack_str(&pk, v.len);
-		wire_buffer_append(b, v.data, v.len);
+		append(b, v.data, v.len);
 	}
 }
 
@@ -173,7 +189,7 @@ void wire_pack_bin(struct wire_buffer *b, struct bytes v)
 		msgpack_packer pk = packer(b);
 
 		msgpack_pack_bin(&pk, v.len);
-		wire_buffer_append(b, v.data, v.len);
+		append(b, v.data, v.len);
 	}
 }
 
@@ -187,7 +203,7 @@ void wire_pack_raw(struct wire_buffer *b, struct bytes raw)
 		wire_buffer_fail(b, -EINVAL);
 	} else {
 		b->values += m.values;
-		wire_buffer_append(b, raw.data, raw.len);
+		append(b, raw.data, raw.len);
 	}
 }
 
@@ -214,7 +230,7 @@ static void open_at(struct wire_open *o, struct wire_buffer *b, uint8_t lead)
 
 	*o = (struct wire_open){.b = b, .at = b->len};
 	b->values++;
-	wire_buffer_append(b, head, sizeof(head));
+	append(b, head, sizeof(head));
 }
 
 void wire_map_open(struct wire_open *m, struct wire_buffer *b)

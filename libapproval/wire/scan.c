@@ -3,9 +3,9 @@
 #include "libapproval/wire/lead.h"
 #include "libapproval/wire/scan.h"
 
-_Static_assert(LIMIT_ELEMENTS <= UINT16_MAX + 1u, "struct wire_scan: left[] is too narrow");
+_Static_assert(LIMIT_ELEMENTS <= UINT16_MAX + 1u, "struct wire_scan: floor[] is too narrow");
 _Static_assert(LIMIT_DEPTH <= UINT8_MAX, "struct wire_scan: depth is too narrow");
-_Static_assert(LIMIT_FRAME <= UINT32_MAX / 4, "struct wire_scan: sums could overflow");
+_Static_assert(LIMIT_FRAME <= INT32_MAX, "struct wire_scan: size is too narrow");
 
 const struct wire_lead wire_leads[256] = {
 	[0x00 ... 0x7f] = {LEAD_PAYLOAD, 0, 0, 0},    /* positive fixint */
@@ -48,8 +48,9 @@ const struct wire_lead wire_leads[256] = {
 
 void wire_scan_init(struct wire_scan *s)
 {
-	/* left[] is written before it is read */
+	/* floor[] is written before it is read */
 	s->size = s->skip = s->length = 0;
+	s->room = LIMIT_FRAME - 1;
 	s->values = s->due = 1;
 	s->lead = s->gather = s->depth = s->deepest = 0;
 	s->any = false;
@@ -62,99 +63,98 @@ void wire_scan_init_any(struct wire_scan *s)
 }
 
 /*
- * All that is promised must fit into what the frame may still hold. size, skip,
- * gather and due are tested here whenever one of them grows, so that no other
- * place has to look at the size.
+ * Every byte that is still to come is promised once: by the count of a container
+ * (one for each value), by a length, or by a first byte that has a length behind
+ * it. What can't be promised can't be inside the frame, so that this is the only
+ * place that looks at its size.
  */
-static bool fits(const struct wire_scan *s, uint64_t more)
+static bool promise(struct wire_scan *s, uint64_t bytes)
 {
-	return (uint64_t)s->size + s->skip + s->gather + s->due + more <= LIMIT_FRAME;
+	if (bytes > s->room)
+		return false;
+	s->room -= (uint32_t)bytes;
+	return true;
 }
 
-/* A value is complete, and with it every container whose last one it was. */
-static int complete(struct wire_scan *s)
+/*
+ * A container ends when no more values are due than were before it. Nobody has
+ * to notice that before the next one begins.
+ */
+static int open_container(struct wire_scan *s, uint64_t n)
 {
-	while (s->depth > 0) {
-		if (--s->left[s->depth - 1] > 0)
-			return WIRE_SCAN_MORE;
+	while (s->depth > 0 && s->due < s->floor[s->depth - 1])
 		s->depth--;
-	}
-	return WIRE_SCAN_DONE;
-}
-
-/* The length or count of the value that s->lead began is known. */
-static int measured(struct wire_scan *s, enum wire_lead_kind kind, uint64_t n)
-{
-	if (kind == LEAD_PAYLOAD) {
-		if (!fits(s, n))
-			return -EMSGSIZE;
-		s->skip = (uint32_t)n;
-		return n > 0 ? WIRE_SCAN_MORE : complete(s);
-	}
-	if (kind == LEAD_MAP)
-		n *= 2;
-	if (s->depth == LIMIT_DEPTH || n > LIMIT_ELEMENTS - s->values || !fits(s, n))
+	if (s->depth == LIMIT_DEPTH || n > LIMIT_ELEMENTS - s->values || !promise(s, n))
 		return -EMSGSIZE;
-	if (s->deepest == s->depth)
-		s->deepest++;
-	if (n == 0)
-		return complete(s);
+	s->floor[s->depth++] = (uint16_t)s->due;
 	s->values += (uint32_t)n;
 	s->due += (uint32_t)n;
-	s->left[s->depth++] = (uint16_t)n;
-	return WIRE_SCAN_MORE;
+	if (s->deepest < s->depth)
+		s->deepest = s->depth;
+	return 0;
 }
 
-static int begin(struct wire_scan *s, uint8_t byte)
+/* The length or count of a value is known. */
+static int measured(struct wire_scan *s, enum wire_lead_kind kind, uint64_t n)
+{
+	if (kind != LEAD_PAYLOAD)
+		return open_container(s, kind == LEAD_MAP ? n * 2 : n);
+	if (!promise(s, n))
+		return -EMSGSIZE;
+	s->skip = (uint32_t)n;
+	return 0;
+}
+
+static int begin(struct wire_scan *s, uint8_t byte, bool first)
 {
 	const struct wire_lead lead = wire_leads[byte];
 
-	if (lead.kind == LEAD_BAD || (s->size == 0 && !s->any && lead.kind != LEAD_ARRAY))
+	if (lead.kind == LEAD_BAD || (first && !s->any && lead.kind != LEAD_ARRAY))
 		return -EBADMSG;
-	s->size++;
 	s->due--;
 	if (lead.gather == 0)
 		return measured(s, lead.kind, (uint64_t)(byte & lead.mask) + lead.add);
+	if (!promise(s, lead.gather))
+		return -EMSGSIZE;
 	s->gather = lead.gather;
 	s->length = 0;
 	s->lead = byte;
-	return fits(s, lead.add) ? WIRE_SCAN_MORE : -EMSGSIZE;
+	return 0;
 }
 
 static int gather(struct wire_scan *s, uint8_t byte)
 {
 	const struct wire_lead lead = wire_leads[s->lead];
 
-	s->size++;
 	s->length = s->length << 8 | byte;
 	if (--s->gather > 0)
-		return WIRE_SCAN_MORE;
+		return 0;
 	return measured(s, lead.kind, (uint64_t)s->length + lead.add);
 }
 
 int wire_scan_feed(struct wire_scan *s, const void *data, size_t len, size_t *used)
 {
-	const uint8_t *const begin_of = data;
-	const uint8_t *p = begin_of, *const end = len ? p + len : p;
-	int rc = s->due + s->skip + s->gather > 0 ? WIRE_SCAN_MORE : WIRE_SCAN_DONE;
+	const uint8_t *const start = data;
+	size_t at = 0;
+	int rc = 0;
 
-	while (rc == WIRE_SCAN_MORE && p < end) {
+	while (!rc && at < len && (s->due > 0 || s->skip > 0 || s->gather > 0)) {
+		if (s->gather > 0)
+			rc = gather(s, start[at++]);
+		else if (s->skip == 0)
+			rc = begin(s, start[at], s->size + at == 0), at++;
 		if (s->skip > 0) {
-			const size_t here = (size_t)(end - p);
-			const uint32_t n = s->skip < here ? s->skip : (uint32_t)here;
+			const uint32_t n = s->skip < len - at ? s->skip : (uint32_t)(len - at);
 
-			p += n;
-			s->size += n;
+			at += n;
 			s->skip -= n;
-			rc = s->skip > 0 ? WIRE_SCAN_MORE : complete(s);
-		} else if (s->gather > 0) {
-			rc = gather(s, *p++);
-		} else {
-			rc = begin(s, *p++);
 		}
 	}
-	*used = (size_t)(p - begin_of);
-	return rc;
+	s->size += (uint32_t)at;
+	*used = at;
+	if (rc)
+		return rc;
+	return s->due > 0 || s->skip > 0 || s->gather > 0 ? WIRE_SCAN_MORE : WIRE_SCAN_DONE;
 }
 
 int wire_scan_value(struct bytes value)

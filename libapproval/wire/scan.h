@@ -21,17 +21,18 @@ enum wire_scan_result {
 };
 
 struct wire_scan {
-	uint32_t size;		    /* bytes of the object taken so far */
-	uint32_t values;	    /* values begun or promised by their containers' counts */
-	uint32_t due;		    /* of these, the ones whose first byte has not come yet */
-	uint32_t skip;		    /* bytes of payload to pass over */
-	uint32_t length;	    /* the length or count that is being gathered */
-	uint8_t lead;		    /* first byte of the value whose length is being gathered */
-	uint8_t gather;		    /* bytes of it that are missing */
-	uint8_t depth;		    /* containers that are open */
-	uint8_t deepest;	    /* the most that were open at once */
-	bool any;		    /* the top may be any value, not only an array */
-	uint16_t left[LIMIT_DEPTH]; /* values due in each open container */
+	uint32_t size;	 /* bytes of the object taken so far */
+	uint32_t room;	 /* bytes of the limit that nothing has been promised yet */
+	uint32_t values; /* values begun or promised by their containers' counts */
+	uint32_t due;	 /* of these, the ones whose first byte has not come yet */
+	uint32_t skip;	 /* bytes of payload to pass over */
+	uint32_t length; /* the length or count that is being gathered */
+	uint8_t lead;	 /* first byte of the value whose length is being gathered */
+	uint8_t gather;	 /* bytes of it that are missing */
+	uint8_t depth;	 /* containers that are open, or have ended since the last one began */
+	uint8_t deepest; /* the most that were open at once */
+	bool any;	 /* the top may be any value, not only an array */
+	uint16_t floor[LIMIT_DEPTH]; /* values due around each open container */
 };
 
 /* Starts a new object; the top must be an array, as in every message. */

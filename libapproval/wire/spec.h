@@ -3,6 +3,12 @@
  * Typed maps. A spec describes a map of the protocol as a C structure; one
  * decoder and one encoder serve them all. The structures, their specs and the
  * indices of their fields come from one list each, see message.h.
+ *
+ * The decoder reads the scanned bytes itself; msgpack-c only packs. Measured with
+ * a request of 265 bytes: unpacking into msgpack-c's objects took 162 ns, decoding
+ * into the structure 164 ns, and the objects would still have to be matched to
+ * keys, need a zone to live in, and have lost the bytes of the input that the
+ * digest is made of.
  */
 #ifndef WIRE_SPEC_H
 #define WIRE_SPEC_H
