@@ -23,6 +23,8 @@
 #define LIMIT_PAGE_DEFAULT 100u
 #define LIMIT_PAGE_BYTES   (1u << 20) /* a page ends here at the latest */
 #define LIMIT_INLINE_INPUT 16384u     /* a larger input is not part of an event */
+#define LIMIT_VALUE_DEPTH  24u	      /* of a value that is passed on inside other messages: */
+#define LIMIT_VALUE_COUNT  12288u     /* a prompt with five of them is inside the above */
 #define LIMIT_FDS	   4u	      /* descriptors taken from one recvmsg */
 
 /* peers */
