@@ -14,6 +14,12 @@ int engine_init(struct engine *e, const struct engine_config *config)
 	return 0;
 }
 
+void engine_clear(struct engine *e)
+{
+	effects_clear(e);
+	registry_clear(&e->r);
+}
+
 void engine_fini(struct engine *e)
 {
 	effects_clear(e);
@@ -226,4 +232,10 @@ int64_t request_deadline(const struct request *q, struct instant now, int64_t *r
 	left = q->s.stopped ? q->s.deadline : q->s.deadline - now.mono;
 	*remaining = left > 0 ? left : 0;
 	return q->s.stopped ? 0 : now.wall + *remaining;
+}
+
+void engine_each_fresh_request(struct engine *e, void (*each)(void *arg, const struct request *q),
+	void *arg)
+{
+	registry_each_fresh_request(&e->r, each, arg);
 }

@@ -336,6 +336,9 @@ void engine_fini(struct engine *e);
 int engine_step(struct engine *e, struct instant now, const struct command *c,
 	const struct effects **out);
 void engine_commit(struct engine *e);
+/* Requests (not checks) that were submitted in the batch: to be told denied before a rollback. */
+void engine_each_fresh_request(struct engine *e, void (*each)(void *arg, const struct request *q),
+	void *arg);
 void engine_rollback(struct engine *e);
 
 /* The monotonic instant at which a COMMAND_TICK is due; 0: none. */
@@ -346,6 +349,9 @@ struct link *engine_link_open(struct engine *e, uint32_t uid, void *owner);
 void engine_link_close(struct engine *e, struct link *l);
 struct frontend *engine_frontend_open(struct engine *e, uint32_t uid, bool admin, void *owner);
 void engine_frontend_close(struct engine *e, struct frontend *f);
+
+/* Forgets every session, turn and request, without effects, before the connections are closed at the end. */
+void engine_clear(struct engine *e);
 
 /* Restoring, before any step; records are copied by reference to their strings. Then
  * COMMAND_RESTARTED. */

@@ -109,7 +109,9 @@ int engine_restore_request(struct engine *e, struct instant now, int64_t alive,
 	q->s.grace = r->on_disconnect == DISCONNECT_KEEP ? 0 : e->config.grace;
 	/* deadlines stood still while the broker was down */
 	if (r->deadline) {
-		q->s.deadline = r->deadline - (alive && alive < now.wall ? alive : now.wall);
+		int64_t died = alive > r->since ? alive : r->since;
+
+		q->s.deadline = r->deadline - (died < now.wall ? died : now.wall);
 		if (q->s.deadline <= 0)
 			q->s.deadline = 1;
 	}

@@ -50,6 +50,8 @@ struct registry {
 void registry_init(struct registry *r);
 /* Frees every entity that is left; links and frontends must have been closed. */
 void registry_fini(struct registry *r);
+/* Undoes the batch and frees every session, turn and request; connections are in no session then. */
+void registry_clear(struct registry *r);
 
 /* New entities of the present batch: zeroed, not indexed. NULL without memory. */
 struct session *session_new(struct registry *r);
@@ -79,6 +81,8 @@ void request_reindex(struct registry *r, struct request *q);
 /* The timer of an entity, derived from its state; call when that changed. */
 void entity_set_due(struct registry *r, void *entity, int64_t due);
 
+void registry_each_fresh_request(struct registry *r,
+	void (*each)(void *arg, const struct request *q), void *arg);
 void registry_commit(struct registry *r);
 void registry_rollback(struct registry *r);
 

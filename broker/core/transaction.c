@@ -296,6 +296,18 @@ static void undo_free(struct registry *r, bool commit)
 	r->undo.last = &r->undo.first;
 }
 
+void registry_each_fresh_request(struct registry *r,
+	void (*each)(void *arg, const struct request *q), void *arg)
+{
+	for (const struct undo *u = r->undo.first; u; u = u->next) {
+		const struct request *q = ENTITY_OF(u->entity, request);
+
+		if (u->fresh && u->entity->type == ENTITY_REQUEST && q->s.session && q->s.r.tool &&
+			!q->s.r.check)
+			each(arg, q);
+	}
+}
+
 void registry_commit(struct registry *r)
 {
 	undo_free(r, true);
@@ -329,13 +341,12 @@ void registry_rollback(struct registry *r)
 	r->unref_on_commit.n = 0;
 }
 
-void registry_fini(struct registry *r)
+void registry_clear(struct registry *r)
 {
 	static const struct uuid nil;
 	struct entity *e, *next;
 
 	registry_rollback(r);
-	assert(!r->n_links && TAILQ_EMPTY(&r->frontends));
 	for (int pass = ENTITY_REQUEST; pass >= (int)ENTITY_SESSION; pass--)
 		for (e = registry_next(r, &nil); e; e = next) {
 			struct uuid id = *entity_id(e);
@@ -343,17 +354,28 @@ void registry_fini(struct registry *r)
 			next = registry_next(r, &id);
 			if ((int)e->type != pass)
 				continue;
-			if (e->type == ENTITY_SESSION) { /* children arose later */
-				struct session *c;
+			if (e->type == ENTITY_SESSION) {
+				struct session *s = ENTITY_OF(e, session), *c;
+				struct link *l;
 
-				while ((c = LIST_FIRST(&ENTITY_OF(e, session)->children))) {
+				while ((c = LIST_FIRST(&s->children))) { /* they arose later */
 					LIST_REMOVE(c, in_parent);
 					c->in_family = false;
+				}
+				while ((l = LIST_FIRST(&s->links))) {
+					LIST_REMOVE(l, in_session);
+					l->s.session = NULL;
 				}
 			}
 			entity_unindex(r, e);
 			entity_free(e);
 		}
+}
+
+void registry_fini(struct registry *r)
+{
+	registry_clear(r);
+	assert(!r->n_links && TAILQ_EMPTY(&r->frontends));
 	owners_free(r);
 	free(r->unref_on_commit.items);
 	free(r->unref_on_rollback.items);

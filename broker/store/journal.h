@@ -70,6 +70,7 @@ int journal_open_sqlite(struct journal **out, const char *path);
 int journal_open_memory(struct journal **out);
 void journal_close(struct journal *j); /* NULL is fine */
 
+/* *state is set before the first call of the loader. */
 int journal_load(struct journal *j, const struct journal_loader *l, void *arg,
 	struct journal_state *state);
 

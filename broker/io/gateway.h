@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The gateway: messages become commands, commands become steps of the engine,
+ * their effects become records and messages. All that one turn of the loop
+ * produced is one transaction: it is committed, then the messages go out. Nobody
+ * is told what is not recorded.
+ */
+#ifndef IO_GATEWAY_H
+#define IO_GATEWAY_H
+
+#include <event2/event.h>
+
+#include "broker/config.h"
+#include "broker/io/listener.h"
+#include "broker/log.h"
+#include "broker/store/journal.h"
+
+struct gateway;
+
+/* All but config outlive the gateway. */
+struct gateway_options {
+	struct event_base *base;
+	struct journal *journal;
+	const char *store_name; /* for people: the path, or "memory" */
+	struct log *log;
+	const struct config *config; /* read during the call */
+	bool user_mode;
+};
+
+int gateway_new(struct gateway **out, const struct gateway_options *o);
+/* Loads what the store has. Before the listeners open. */
+int gateway_load(struct gateway *g);
+struct process_table *gateway_processes(struct gateway *g);
+/* A connection that a listener accepted. */
+void gateway_accepted(void *gateway, enum listener_kind kind, int fd,
+	const struct process_cred *cred, struct process *process);
+/* New configuration; takes effect at once. */
+int gateway_configure(struct gateway *g, const struct config *config);
+
+/*
+ * One turn of the loop: waits for events, then commits and sends. Returns a
+ * negative errno only when the loop itself is broken.
+ */
+int gateway_run_once(struct gateway *g);
+/* Commits what there is and closes every connection. */
+void gateway_stop(struct gateway *g);
+/* Asserts that every charge was given back. NULL is fine. */
+void gateway_free(struct gateway *g);
+
+#endif

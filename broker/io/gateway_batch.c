@@ -1,0 +1,354 @@
+/* SPDX-License-Identifier: MIT */
+/* The batch: what is written, what is sent after it, and what happens when it fails. */
+#include "broker/io/gateway_private.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define STAGE_KEEP (256u << 10)
+
+static const struct bytes none;
+
+/* ---- messages ---- */
+
+struct wire_buffer *stage_begin(struct gateway *g)
+{
+	struct staged *items = grow(g->staged, g->n_staged, &g->staged_size, sizeof(*items));
+
+	if (!items) {
+		g->stage.error = -ENOMEM;
+	} else {
+		g->staged = items;
+		g->staged[g->n_staged] = (struct staged){ .at = g->stage.len };
+	}
+	return &g->stage;
+}
+
+void stage_end(struct gateway *g, struct client *client, bool answer)
+{
+	struct staged *s;
+
+	if (g->stage.error) /* the batch will fail on it */
+		return;
+	s = &g->staged[g->n_staged++];
+	s->client = client;
+	s->len = g->stage.len - s->at;
+	s->answer = answer;
+}
+
+void answer_error(struct gateway *g, struct client *client, uint32_t call, enum wire_code code,
+	const char *message, const char *key, struct bytes value)
+{
+	wire_pack_reply_error(stage_begin(g), call, code, message, key, value);
+	stage_end(g, client, true);
+	g->n_commands++;
+}
+
+static void answered(struct client *client)
+{
+	if (client->outstanding)
+		client->outstanding--;
+	if (client->full && client->outstanding < LIMIT_OUTSTANDING) {
+		client->full = false;
+		if (client->peer && !client->waiting)
+			peer_resume(client->peer);
+	}
+}
+
+static void stage_send(struct gateway *g)
+{
+	for (size_t i = 0; i < g->n_staged; i++) {
+		struct staged *s = &g->staged[i];
+
+		if (!s->client->peer)
+			continue;
+		peer_send(s->client->peer, (struct bytes){ g->stage.data + s->at, s->len });
+		if (s->answer)
+			answered(s->client);
+	}
+	for (size_t i = 0; i < g->n_staged; i++) {
+		struct client *c = g->staged[i].client;
+
+		if (c->closing && c->peer)
+			peer_finish(c->peer, "refused");
+	}
+}
+
+static void batch_reset(struct gateway *g)
+{
+	wire_buffer_reset(&g->stage, STAGE_KEEP);
+	g->n_staged = g->n_senders = g->n_events = g->n_commands = 0;
+	g->in_transaction = false;
+}
+
+/* ---- records ---- */
+
+int batch_add_sender(struct gateway *g, struct client *client, const struct command *c)
+{
+	struct sender *items = grow(g->senders, g->n_senders, &g->senders_size, sizeof(*items));
+
+	if (!items)
+		return -ENOMEM;
+	g->senders = items;
+	g->senders[g->n_senders] = (struct sender){ .client = client, .call = c->call,
+		.request = c->type == COMMAND_REQUEST };
+	if (c->type == COMMAND_SUSPEND) {
+		g->senders[g->n_senders].suspend = true;
+		g->senders[g->n_senders].all = c->steer.all;
+		g->senders[g->n_senders].session = c->steer.session;
+	}
+	g->n_senders++;
+	return 0;
+}
+
+/* What could not be recorded while the store failed. */
+static int lost_write(struct gateway *g)
+{
+	int err = 0;
+
+	for (size_t i = 0; i < g->n_lost && err == 0; i++) {
+		const struct lost_denial *l = &g->lost[i];
+		struct history_row row = { .at = l->at, .event = HISTORY_DECISION, .uid = l->uid,
+			.pid = l->pid, .session = l->session, .request = l->request,
+			.tool = bytes_of(l->tool), .verdict = VERDICT_DENY,
+			.source = SOURCE_BROKER, .state = REQUEST_DENIED };
+
+		err = journal_put(g->journal, JOURNAL_HISTORY, &row);
+	}
+	if (err == 0 && g->lost_more) {
+		struct history_row row = { .at = gateway_now().wall,
+			.event = HISTORY_LOST_DENIALS, .count = g->lost_more };
+
+		err = journal_put(g->journal, JOURNAL_HISTORY, &row);
+	}
+	return err;
+}
+
+/* After a suspension that was applied though it could not be recorded. */
+static int resync_write(struct gateway *g)
+{
+	static const struct uuid start;
+	struct uuid at = start;
+	struct entity *e;
+	int err = 0;
+
+	while (err == 0 && (e = registry_next(&g->engine.r, &at))) {
+		at = *entity_id(e);
+		if (!e->stored)
+			continue;
+		switch ((enum entity_type)e->type) {
+		case ENTITY_SESSION:
+			err = journal_put(g->journal, JOURNAL_SESSION, &ENTITY_OF(e, session)->s.r);
+			break;
+		case ENTITY_TURN:
+			err = journal_put(g->journal, JOURNAL_TURN, &ENTITY_OF(e, turn)->s.r);
+			break;
+		case ENTITY_REQUEST:
+			err = journal_put(g->journal, JOURNAL_REQUEST, &ENTITY_OF(e, request)->s.r);
+			break;
+		case ENTITY_LINK:
+		case ENTITY_FRONTEND: break;
+		}
+	}
+	return err;
+}
+
+static int transaction_begin(struct gateway *g)
+{
+	int err;
+
+	if (g->in_transaction)
+		return 0;
+	if (g->failing && gateway_now().mono < g->retry_at)
+		return g->store_error;
+	err = journal_begin(g->journal);
+	if (err == 0) {
+		g->in_transaction = true;
+		err = lost_write(g);
+	}
+	if (err == 0 && g->resync)
+		err = resync_write(g);
+	return err;
+}
+
+int batch_store(struct gateway *g, enum journal_op op, const void *arg)
+{
+	int err;
+
+	if (g->unrecorded)
+		return 0;
+	err = transaction_begin(g);
+	if (err == 0)
+		err = journal_put(g->journal, op, arg);
+	if (err < 0)
+		g->store_error = err;
+	return err;
+}
+
+static void store_recovered(struct gateway *g)
+{
+	if (g->failing)
+		log_notice(g->log, "the store works again");
+	g->failing = g->resync = false;
+	g->store_error = 0;
+	g->n_lost = 0;
+	g->lost_more = 0;
+}
+
+void batch_commit(struct gateway *g)
+{
+	if (!g->n_commands && !g->n_staged && !g->in_transaction)
+		return;
+	if (g->stage.error) {
+		batch_fail(g, g->stage.error);
+		return;
+	}
+	if (g->in_transaction) {
+		int err = journal_commit(g->journal);
+
+		if (err < 0) {
+			g->store_error = err;
+			batch_fail(g, err);
+			return;
+		}
+		store_recovered(g);
+		g->commits++;
+	}
+	engine_commit(&g->engine);
+	stage_send(g);
+	for (size_t i = 0; i < g->n_events; i++) {
+		struct client *c = g->events[i].client;
+
+		if (!c)
+			continue;
+		c->forgotten = true; /* peers_reap frees it with its peer */
+		if (!c->peer)
+			client_gone(g, c);
+	}
+	batch_reset(g);
+	subject_apply(g);
+}
+
+/* ---- failure ---- */
+
+static void lost_note(void *arg, const struct request *q)
+{
+	struct gateway *g = arg;
+	struct lost_denial *l;
+
+	if (!g->lost)
+		g->lost = calloc(LIMIT_LOST_DENIALS, sizeof(*g->lost));
+	if (!g->lost || g->n_lost == LIMIT_LOST_DENIALS) {
+		g->lost_more++;
+		return;
+	}
+	l = &g->lost[g->n_lost++];
+	l->at = gateway_now().wall;
+	l->uid = q->s.session->s.r.uid;
+	l->pid = q->s.session->s.r.subject.pid;
+	l->session = q->s.session->s.r.id;
+	l->request = q->s.r.id;
+	memset(l->tool, 0, sizeof(l->tool));
+	memcpy(l->tool, str_text(q->s.r.tool),
+		q->s.r.tool->len < sizeof(l->tool) ? q->s.r.tool->len : sizeof(l->tool) - 1);
+}
+
+static void deny_uncommitted(struct gateway *g, const struct sender *s, const char *reason)
+{
+	struct wire_buffer *b = stage_begin(g);
+	struct wire_open m;
+
+	wire_pack_reply_ok(b, s->call);
+	wire_map_open(&m, b);
+	wire_map_nil(&m, "request");
+	wire_map_strz(&m, "verdict", verdict_name(VERDICT_DENY));
+	wire_map_strz(&m, "source", source_name(SOURCE_BROKER));
+	wire_map_strz(&m, "scope", scope_name(SCOPE_ONCE));
+	wire_map_strz(&m, "step", step_name(STEP_NONE));
+	wire_map_strz(&m, "state", request_state_name(REQUEST_DENIED));
+	wire_map_strz(&m, "reason", reason);
+	wire_map_strz(&m, "message",
+		denial_message(SOURCE_BROKER, STEP_NONE, REQUEST_DENIED));
+	wire_close(&m);
+	stage_end(g, s->client, true);
+}
+
+static const char *store_reason(int error)
+{
+	switch (error) {
+	case -ENOSPC: return "the broker's store is full";
+	case -EROFS:
+	case -EACCES: return "the broker's store can't be written";
+	case -EBUSY: return "the broker's store is locked by another process";
+	case -EUCLEAN: return "the broker's store is corrupt";
+	case -ENOMEM: return "the broker is out of memory";
+	default: return "the broker's store fails";
+	}
+}
+
+/* The switch works though the store does not: applied, told, and recorded when it works again. */
+static void suspend_unrecorded(struct gateway *g, const struct sender *s)
+{
+	struct command c = { .type = COMMAND_SUSPEND, .call = s->call,
+		.frontend = s->client->frontend };
+	const struct effects *out;
+	int err;
+
+	c.seed = gateway_seed(g);
+	c.steer.all = s->all;
+	c.steer.session = s->session;
+	g->unrecorded = true;
+	err = engine_step(&g->engine, gateway_now(), &c, &out);
+	if (err == 0)
+		err = effects_take(g, out);
+	g->unrecorded = false;
+	if (err < 0) {
+		engine_rollback(&g->engine);
+		log_error(g->log, "a suspension failed: %s", strerror(-err));
+		return;
+	}
+	engine_commit(&g->engine);
+	g->resync = true;
+}
+
+void batch_fail(struct gateway *g, int error)
+{
+	struct instant now = gateway_now();
+	bool store = g->store_error != 0;
+	size_t n_senders = g->n_senders, n_events = g->n_events;
+	struct sender *senders = g->senders;
+
+	if (!g->failing || !store)
+		log_error(g->log, "%s (%s): nothing is allowed until it works", store_reason(error),
+			strerror(-error));
+	engine_each_fresh_request(&g->engine, lost_note, g);
+	journal_rollback(g->journal);
+	engine_rollback(&g->engine);
+	if (store) {
+		g->failing = true;
+		g->retry_at = now.mono + (int64_t)TIME_STORE_RETRY_MS * 1000;
+	}
+	/* nothing of it is sent but that it failed */
+	g->senders = NULL;
+	g->senders_size = 0;
+	g->n_changes = 0;
+	for (size_t i = 0; i < n_events; i++)
+		gateway_event(g, g->events[i].type, g->events[i].client, &g->events[i].process);
+	batch_reset(g);
+	for (size_t i = 0; i < n_senders; i++) {
+		if (senders[i].suspend && store)
+			suspend_unrecorded(g, &senders[i]);
+		else if (senders[i].request)
+			deny_uncommitted(g, &senders[i], store_reason(error));
+		else
+			answer_error(g, senders[i].client, senders[i].call, WIRE_STORE,
+				store_reason(error), NULL, none);
+	}
+	free(senders);
+	if (g->stage.error)
+		log_error(g->log, "out of memory: %zu callers are not answered", n_senders);
+	else
+		stage_send(g);
+	batch_reset(g);
+}

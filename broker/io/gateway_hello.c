@@ -1,0 +1,238 @@
+/* SPDX-License-Identifier: MIT */
+/* The hello of agents: who they are, by the kernel's word. */
+#include "broker/io/gateway_private.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "broker/io/workspace.h"
+
+#define CHAIN_MAX 128
+
+static const struct bytes none;
+
+/* Does a frontend or the broker stand below the process? -1: it can't be told. */
+static bool stands_above_us(struct gateway *g, const struct process_id *id)
+{
+	struct client *c;
+
+	if (process_is_or_descends_from(g->self, id) != 0)
+		return true;
+	TAILQ_FOREACH(c, &g->frontends, entry)
+		if (c->peer && c->peer->process && !c->refused &&
+			process_is_or_descends_from(c->peer->process, id) > 0)
+			return true;
+	return false;
+}
+
+/* The peer and its ancestors. Returns their number or an error. */
+static int chain_of(struct process *p, struct process_id chain[CHAIN_MAX])
+{
+	int n;
+
+	chain[0] = p->id;
+	n = process_ancestors(p, chain + 1, CHAIN_MAX - 1);
+	return n < 0 ? n : n + 1;
+}
+
+static bool in_chain(const struct process_id *chain, int n, const struct process_id *id)
+{
+	for (int i = 0; i < n; i++)
+		if (process_id_compare(&chain[i], id) == 0)
+			return true;
+	return false;
+}
+
+/* Finds and judges the subject; 1: answered. */
+static int subject_of(struct gateway *g, struct client *client, const struct wire_frame *f,
+	bool sent, const struct process_id *chain, int n, struct process **out)
+{
+	int fd, err;
+
+	if (!sent) {
+		*out = process_ref(client->peer->process);
+	} else {
+		fd = peer_take_fd(client->peer);
+		err = fd < 0 ? -EBADF : process_from_pidfd(g->processes, fd, out);
+		if (fd >= 0)
+			close(fd);
+		if (err < 0) {
+			answer_error(g, client, f->id, WIRE_BAD_SUBJECT,
+				"no pidfd of a living process came with hello", NULL, none);
+			return 1;
+		}
+	}
+	if (!in_chain(chain, n, &(*out)->id) ||
+		process_has_uid(*out, client->peer->uid) != 1) {
+		answer_error(g, client, f->id, WIRE_BAD_SUBJECT,
+			"the subject is not the caller or a living ancestor of it with the same "
+			"uid",
+			NULL, none);
+		return 1;
+	}
+	if (stands_above_us(g, &(*out)->id)) {
+		answer_error(g, client, f->id, WIRE_BAD_SUBJECT,
+			"the subject stands above a frontend or the broker: it would shut out the "
+			"people who answer",
+			NULL, none);
+		return 1;
+	}
+	return 0;
+}
+
+struct hello_call {
+	struct wire_agent_hello m;
+	int claim;
+};
+
+static int hello_parse(struct gateway *g, struct client *client, const struct wire_frame *f,
+	struct hello_call *h)
+{
+	struct wire_problem problem;
+	int v = wire_decode(&wire_agent_hello_spec, f->params, &h->m, &problem);
+
+	if (v) {
+		problem_answer(g, client, f->id, v, &problem);
+		return 1;
+	}
+	if (h->m.protocol != GATEWAY_PROTOCOL) {
+		answer_error(g, client, f->id, WIRE_PROTOCOL, "this broker speaks version 1",
+			"supported", bytes_of("1"));
+		return 1;
+	}
+	if (!h->m.agent.len || (h->m.session.data && !h->m.session.len)) {
+		answer_error(g, client, f->id, WIRE_INVALID, "may not be empty", "param",
+			bytes_of(h->m.agent.len ? "session" : "agent"));
+		return 1;
+	}
+	h->claim = -1;
+	if (h->m.mode.data) {
+		h->claim = mode_parse(h->m.mode);
+		if (h->claim < 0) {
+			answer_error(g, client, f->id, WIRE_UNSUPPORTED,
+				"this broker does not know that mode", "name", h->m.mode);
+			return 1;
+		}
+	}
+	return 0;
+}
+
+static void hello_step(struct gateway *g, struct client *client, const struct wire_frame *f,
+	struct hello_call *h, struct process *subject, const struct resolver_result *result)
+{
+	struct command c = { .type = COMMAND_HELLO, .call = f->id };
+	struct command_hello *m = &c.hello;
+	struct process_id chain[CHAIN_MAX];
+	char *exe = NULL, *cwd = NULL;
+	int n = chain_of(client->peer->process, chain);
+
+	if (n < 0 || !process_alive(subject)) {
+		answer_error(g, client, f->id, WIRE_BAD_SUBJECT, "the subject has died", NULL, none);
+		return;
+	}
+	if (process_exe(subject, &exe) < 0 || process_cwd(subject, &cwd) < 0) {
+		free(exe);
+		answer_error(g, client, f->id, WIRE_BAD_SUBJECT, "the subject has died", NULL, none);
+		return;
+	}
+	m->agent = h->m.agent;
+	m->key = h->m.session;
+	m->parent_key = h->m.parent;
+	m->title = h->m.title;
+	m->cwd = cwd ? bytes_of(cwd) : h->m.cwd;
+	m->exe = exe ? bytes_of(exe) : none;
+	m->workspace = result && result->workspace ? bytes_of(result->workspace) : none;
+	m->subject = subject->id;
+	m->chain = chain;
+	m->n_chain = (unsigned)n;
+	m->claim = h->claim;
+	m->channel_ms = (int64_t)h->m.channel_ms;
+	m->fail_closed = h->m.fail_closed;
+	m->no_resume = WIRE_HAS(&h->m, agent_hello, resume) && !h->m.resume;
+	if (result && result->alias) {
+		free(client->alias);
+		client->alias = strdup(result->alias);
+	}
+	gateway_step(g, client, &c);
+	free(exe);
+	free(cwd);
+}
+
+static void hello_resolved(void *arg, struct resolver_result *result)
+{
+	struct pending_call *p = arg;
+	struct gateway *g = p->g;
+	struct client *client = p->client;
+	struct hello_call h;
+	struct wire_frame f;
+
+	p->job = NULL;
+	if (wire_frame_decode((struct bytes){ p->bytes, p->len }, &f) == 0 &&
+		hello_parse(g, client, &f, &h) == 0)
+		hello_step(g, client, &f, &h, p->subject, result);
+	resolver_result_free(result);
+	pending_call_free(p);
+	if (client->peer && !client->full)
+		peer_resume(client->peer);
+}
+
+int agent_hello(struct gateway *g, struct client *client, const struct wire_frame *f,
+	struct bytes raw)
+{
+	struct process *self = client->peer->process, *subject = NULL;
+	struct resolver_result *result = NULL;
+	struct process_id chain[CHAIN_MAX];
+	struct resolver_job *job = NULL;
+	struct pending_call *p = NULL;
+	struct resolver_spec spec = { 0 };
+	char *cwd = NULL, *claimed = NULL;
+	struct hello_call h;
+	int n, err;
+
+	err = hello_parse(g, client, f, &h);
+	if (err)
+		return err < 0 ? err : 0;
+	n = self ? chain_of(self, chain) : -ESRCH;
+	if (n < 0) {
+		answer_error(g, client, f->id, WIRE_BAD_SUBJECT,
+			"the calling process can't be looked at", NULL, none);
+		return 0;
+	}
+	err = subject_of(g, client, f, h.m.subject, chain, n, &subject);
+	if (err)
+		goto out;
+	if (!client->home)
+		workspace_home(client->peer->uid, &client->home);
+	err = process_cwd(subject, &cwd);
+	if (err < 0 && err != -ESRCH)
+		goto out;
+	if (h.m.cwd.data)
+		claimed = strndup(h.m.cwd.data, h.m.cwd.len);
+	spec.subject = subject;
+	spec.cwd = cwd;
+	spec.home = client->home;
+	err = pending_call_new(g, client, &p);
+	if (err < 0)
+		goto out;
+	p->subject = process_ref(subject);
+	err = cwd ? resolver_workspace(g->resolver, &spec, claimed, gateway_now().mono,
+			    hello_resolved, p, &result, &job)
+		  : 1;
+	if (err == 0)
+		err = pending_call_park(p, job, raw);
+	if (err == 0)
+		goto out;
+	pending_call_free(p);
+	if (err > 0) {
+		hello_step(g, client, f, &h, subject, result);
+		err = 0;
+	}
+out:
+	resolver_result_free(result);
+	process_unref(subject);
+	free(cwd);
+	free(claimed);
+	return err < 0 ? err : 0;
+}

@@ -1,0 +1,240 @@
+/* SPDX-License-Identifier: MIT */
+/* The gateway's beginning, its configuration and its end. */
+#include "broker/io/gateway_private.h"
+
+#include <assert.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+
+static void on_died(void *arg, struct process *p)
+{
+	gateway_event(arg, COMMAND_SUBJECT_DIED, NULL, &p->id);
+}
+
+static void names_free(char **names, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		free(names[i]);
+	free(names);
+}
+
+static int names_copy(const struct config *c, char ***out, size_t *n)
+{
+	*n = c->n_required_policies < LIMIT_POLICIES ? c->n_required_policies : LIMIT_POLICIES;
+	*out = calloc(*n + 1, sizeof(**out));
+	for (size_t i = 0; *out && i < *n; i++)
+		if (!((*out)[i] = strdup(c->required_policies[i]))) {
+			names_free(*out, i);
+			*out = NULL;
+		}
+	return *out ? 0 : -ENOMEM;
+}
+
+static void config_map(const struct gateway *g, const struct config *c, struct engine_config *e)
+{
+	bool alone = c->headless && !c->deadline_set;
+
+	memset(e, 0, sizeof(*e));
+	e->when_alone_deny = c->when_alone == CONFIG_DENY;
+	e->headless = c->headless;
+	e->deadline = c->deadline_us;
+	if (!c->deadline_set && (alone || !g->user_mode))
+		e->deadline = (int64_t)TIME_SYSTEM_DEADLINE_MS * 1000;
+	e->policy_time = c->policy_timeout_us;
+	e->grace = c->grace_us;
+	e->default_mode = c->default_mode < MODE_NORMAL ? c->default_mode : MODE_NORMAL;
+	e->repeat_limit = c->repeat_limit;
+	e->max_sessions = c->limits.sessions;
+	e->max_pending = c->limits.pending;
+	e->max_pending_bytes = c->limits.pending_bytes;
+	e->n_required = (unsigned)g->n_required;
+	for (size_t i = 0; i < g->n_required; i++)
+		e->required[i] = g->required[i];
+}
+
+int gateway_configure(struct gateway *g, const struct config *config)
+{
+	struct engine_config e;
+	struct command c = { .type = COMMAND_CONFIG, .config = &e };
+	char **names, **before = g->required;
+	size_t n, n_before = g->n_required;
+	int err = names_copy(config, &names, &n);
+
+	if (err < 0)
+		return err;
+	g->required = names;
+	g->n_required = n;
+	config_map(g, config, &e);
+	accounts_set_limits(g->accounts, &config->limits);
+	gateway_step(g, NULL, &c);
+	names_free(before, n_before);
+	return 0;
+}
+
+static int epoch_make(struct gateway *g)
+{
+	uint8_t r[16];
+
+	if (getrandom(r, sizeof(r), 0) != (ssize_t)sizeof(r))
+		return -EIO;
+	for (size_t i = 0; i < sizeof(r); i++)
+		snprintf(g->epoch + 2 * i, 3, "%02x", r[i]);
+	return 0;
+}
+
+int gateway_new(struct gateway **out, const struct gateway_options *o)
+{
+	struct gateway *g = calloc(1, sizeof(*g));
+	struct engine_config e;
+	int err = -ENOMEM;
+
+	if (!g)
+		return -ENOMEM;
+	g->base = o->base;
+	g->journal = o->journal;
+	g->log = o->log;
+	g->store_name = o->store_name;
+	g->user_mode = o->user_mode;
+	TAILQ_INIT(&g->agents);
+	TAILQ_INIT(&g->frontends);
+	RB_INIT(&g->subjects_held);
+	wire_buffer_init(&g->stage, SIZE_MAX / 2);
+	g->started = gateway_now().mono;
+	g->alive_at = g->started;
+	g->timer = evtimer_new(g->base, gateway_timer, g);
+	if (!g->timer)
+		goto fail;
+	err = names_copy(o->config, &g->required, &g->n_required);
+	if (err == 0) {
+		config_map(g, o->config, &e);
+		err = engine_init(&g->engine, &e);
+	}
+	if (err == 0)
+		err = epoch_make(g);
+	if (err == 0)
+		err = accounts_new(&g->accounts, &o->config->limits);
+	if (err == 0)
+		err = process_table_new(&g->processes, g->base, 0, on_died, g);
+	if (err == 0)
+		err = process_self(g->processes, &g->self);
+	if (err == 0)
+		err = resolver_new(&g->resolver, g->base, NULL);
+	if (err == 0)
+		err = peers_new(&g->peers, g->base, &gateway_peer_ops, g, LIMIT_OUTPUT);
+	if (err < 0)
+		goto fail;
+	gateway_clock_init(g);
+	*out = g;
+	return 0;
+fail:
+	gateway_free(g);
+	return err;
+}
+
+void gateway_free(struct gateway *g)
+{
+	if (!g)
+		return;
+	assert(TAILQ_EMPTY(&g->agents) && TAILQ_EMPTY(&g->frontends));
+	subject_drop_all(g);
+	resolver_free(g->resolver);
+	peers_free(g->peers);
+	process_unref(g->self);
+	process_table_free(g->processes);
+	accounts_free(g->accounts);
+	engine_fini(&g->engine);
+	if (g->timer)
+		event_free(g->timer);
+	wire_buffer_free(&g->stage);
+	names_free(g->required, g->n_required);
+	free(g->spare);
+	free(g->staged);
+	free(g->senders);
+	free(g->events);
+	free(g->kept);
+	free(g->lost);
+	free(g->ended);
+	free(g->changes);
+	free(g);
+}
+
+struct process_table *gateway_processes(struct gateway *g)
+{
+	return g->processes;
+}
+
+/* ---- loading ---- */
+
+struct loading {
+	struct gateway *g;
+	struct instant now;
+	struct journal_state state; /* set by the store before its first call */
+};
+
+static int load_session(void *arg, const struct session_record *r)
+{
+	struct loading *l = arg;
+
+	return engine_restore_session(&l->g->engine, r);
+}
+
+static int load_turn(void *arg, const struct turn_record *r)
+{
+	struct loading *l = arg;
+
+	return engine_restore_turn(&l->g->engine, r);
+}
+
+/* What a request's record does not hold is found out from it anew. */
+static int load_request(void *arg, const struct request_record *r)
+{
+	struct loading *l = arg;
+	struct session *s = session_find(&l->g->engine.r, &r->session);
+	struct facts_draft draft;
+	struct facts facts;
+	struct facts_input in = { .tool = str_bytes(r->tool), .input = str_bytes(r->input),
+		.type = r->type, .claimed_kind = r->kind, .claimed_mutating = r->mutating,
+		.cwd = str_bytes(r->cwd),
+		.workspace = s ? str_bytes(s->s.r.workspace) : (struct bytes){ NULL, 0 } };
+	int err = facts_collect(&in, &draft);
+
+	if (err < 0)
+		return err;
+	err = facts_finish(&draft, r->paths, r->n_paths, &facts);
+	if (err == 0)
+		err = engine_restore_request(&l->g->engine, l->now, l->state.alive, r, &facts);
+	facts_draft_free(&draft);
+	return err;
+}
+
+static int load_decision(void *arg, const struct history_row *row)
+{
+	struct loading *l = arg;
+	uint8_t hash[16];
+
+	facts_input_hash(row->input, hash);
+	return engine_restore_decision(&l->g->engine, l->now, row, hash);
+}
+
+int gateway_load(struct gateway *g)
+{
+	static const struct journal_loader loader = { load_session, load_turn, load_request,
+		load_decision };
+	struct loading l = { .g = g, .now = gateway_now() };
+	struct command c = { .type = COMMAND_RESTARTED };
+	int err = journal_load(g->journal, &loader, &l, &l.state);
+
+	if (err < 0) {
+		engine_rollback(&g->engine);
+		return err;
+	}
+	if (uuid_compare(&l.state.newest, &g->engine.newest) > 0)
+		g->engine.newest = l.state.newest;
+	engine_commit(&g->engine);
+	gateway_step(g, NULL, &c);
+	batch_commit(g);
+	return g->failing ? g->store_error : 0;
+}

@@ -1,0 +1,217 @@
+/* SPDX-License-Identifier: MIT */
+/* What the gateway's files share. */
+#ifndef IO_GATEWAY_PRIVATE_H
+#define IO_GATEWAY_PRIVATE_H
+
+#include "broker/core/engine.h"
+#include "broker/io/account.h"
+#include "broker/io/ancestry.h"
+#include "broker/io/facts.h"
+#include "broker/io/gateway.h"
+#include "broker/io/peer.h"
+#include "broker/io/resolver.h"
+#include "libapproval/wire/frame.h"
+#include "libapproval/wire/message.h"
+#include "libapproval/wire/pack.h"
+#include "libapproval/wire/value.h"
+
+#define GATEWAY_PROTOCOL 1
+#define GATEWAY_ENDED_MAX 4096u /* ended requests that a late decision is told of */
+
+/* A connection. */
+struct client {
+	struct peer *peer;
+	struct link *link;	   /* of an agent */
+	struct frontend *frontend; /* of a frontend */
+	struct pending_call *waiting; /* a call whose paths are being resolved; the peer is paused */
+	uint32_t outstanding;
+	uint32_t judged; /* generation of subjects that the frontend was judged against */
+	bool refused, full, closed, forgotten;
+	bool closing; /* after what is staged for it has gone out */
+	char *name; /* of a frontend: who decides */
+	uint64_t serial;
+	char *home; /* of an agent's uid, for paths; NULL: none, or not asked yet */
+	char *alias; /* another name of the workspace */
+	TAILQ_ENTRY(client) entry;
+};
+TAILQ_HEAD(client_list, client);
+
+/* A call that waits for the resolver: a copy of its message. */
+struct pending_call {
+	struct gateway *g;
+	struct client *client;
+	struct resolver_job *job;
+	uint8_t *bytes;
+	size_t len;
+	struct process *subject;
+};
+
+/* A message that goes out after the commit. */
+struct staged {
+	struct client *client;
+	size_t at, len;
+	bool answer;
+};
+
+/* Who is to be told when the batch fails. */
+struct sender {
+	struct client *client;
+	uint32_t call;
+	bool request; /* denied by the broker; others get an error */
+	bool suspend, all; /* applied all the same, to this session */
+	struct uuid session;
+};
+
+/* An event without a sender, kept until it is committed. */
+struct kept_event {
+	enum command_type type;
+	struct client *client;
+	struct process_id process;
+};
+
+struct lost_denial {
+	int64_t at;
+	uint32_t uid, pid;
+	struct uuid session, request;
+	char tool[64];
+};
+
+struct ended_request {
+	struct uuid id;
+	uint8_t state, source;
+	uint32_t uid;
+};
+
+struct subject_change {
+	struct process_id id;
+	bool on;
+};
+
+/* A process that is the subject of living sessions, and watched. */
+struct subject {
+	RB_ENTRY(subject) entry;
+	struct process_id id;
+	struct process *process;
+	uint32_t sessions;
+};
+RB_HEAD(subject_tree, subject);
+
+struct gateway {
+	struct event_base *base;
+	struct event *timer;
+	struct journal *journal;
+	struct log *log;
+	struct engine engine;
+	struct accounts *accounts;
+	struct peers *peers;
+	struct process_table *processes;
+	struct process *self;
+	struct resolver *resolver;
+	struct client_list frontends, agents;
+	struct pending_call *spare;
+	const char *store_name;
+	char **required; /* what the engine's configuration points to */
+	size_t n_required;
+	bool user_mode, stopping;
+	char epoch[33];
+	uint64_t serial;
+	uint32_t subjects; /* generation: rises when a session gets a subject */
+
+	/* the batch */
+	struct wire_buffer stage;
+	struct staged *staged;
+	size_t n_staged, staged_size;
+	struct sender *senders;
+	size_t n_senders, senders_size;
+	struct kept_event *events; /* in the batch; from there to `kept` when it fails */
+	size_t n_events, events_size;
+	size_t n_commands;
+	bool in_transaction;
+
+	/* the store's failure */
+	struct kept_event *kept;
+	size_t n_kept, kept_size;
+	bool failing, resync;
+	bool unrecorded; /* a suspension is applied that can't be recorded */
+	int store_error;
+	int64_t retry_at; /* monotonic */
+	struct lost_denial *lost;
+	size_t n_lost;
+	uint64_t lost_more;
+
+	/* the machine's sleep, and the sign of life */
+	int64_t slept; /* CLOCK_BOOTTIME less CLOCK_MONOTONIC */
+	int64_t alive_at;
+	int64_t started;
+
+	struct ended_request *ended;
+	size_t n_ended;
+	struct subject_change *changes; /* to be applied after the commit */
+	size_t n_changes, changes_size;
+	struct subject_tree subjects_held;
+
+	uint64_t decisions[VERDICT_N][SOURCE_N];
+	uint64_t commits;
+	uint8_t random[1024];
+	size_t random_left;
+};
+
+/* ---- gateway.c ---- */
+extern const struct peer_ops gateway_peer_ops;
+void gateway_timer(evutil_socket_t fd, short what, void *arg);
+void gateway_clock_init(struct gateway *g);
+struct instant gateway_now(void);
+struct uuid gateway_seed(struct gateway *g);
+/* Runs a command and takes its effects into the batch. */
+void gateway_step(struct gateway *g, struct client *client, struct command *c);
+/* Commands without a sender, kept until they are committed. */
+void gateway_event(struct gateway *g, enum command_type type, struct client *client,
+	const struct process_id *process);
+void client_gone(struct gateway *g, struct client *client);
+void *grow(void *items, size_t n, size_t *size, size_t item); /* NULL: no memory, items stay */
+
+/* ---- gateway_batch.c ---- */
+/* One more message for a client: write it into the buffer, then stage_end. */
+struct wire_buffer *stage_begin(struct gateway *g);
+void stage_end(struct gateway *g, struct client *client, bool answer);
+void answer_error(struct gateway *g, struct client *client, uint32_t call, enum wire_code code,
+	const char *message, const char *key, struct bytes value);
+/* The call is the batch's from here on. -ENOMEM. */
+int batch_add_sender(struct gateway *g, struct client *client, const struct command *c);
+int batch_store(struct gateway *g, enum journal_op op, const void *arg);
+void batch_commit(struct gateway *g);
+void batch_fail(struct gateway *g, int error);
+
+/* ---- gateway_effect.c ---- */
+int effects_take(struct gateway *g, const struct effects *out);
+
+/* ---- gateway_item.c ---- */
+void item_pack(struct gateway *g, struct wire_buffer *b, const struct entity *e, bool whole);
+struct client *client_of(struct link *l);
+struct client *client_of_frontend(struct frontend *f);
+
+/* ---- gateway_agent.c, gateway_hello.c ---- */
+int agent_frame(struct gateway *g, struct client *client, const struct wire_frame *f,
+	struct bytes raw);
+int agent_hello(struct gateway *g, struct client *client, const struct wire_frame *f,
+	struct bytes raw);
+/* A call that may have to wait until its paths are resolved; and one that has to. -ENOMEM. */
+int pending_call_new(struct gateway *g, struct client *client, struct pending_call **out);
+int pending_call_park(struct pending_call *p, struct resolver_job *job, struct bytes raw);
+void pending_call_free(struct pending_call *p);
+void problem_answer(struct gateway *g, struct client *client, uint32_t call, int code,
+	const struct wire_problem *problem);
+
+/* ---- gateway_frontend.c, gateway_query.c ---- */
+int frontend_frame(struct gateway *g, struct client *client, const struct wire_frame *f);
+int frontend_query(struct gateway *g, struct client *client, const struct wire_frame *f, int method);
+/* Is the frontend, by now, inside an agent's tree? Answers and closes it then. */
+bool frontend_refused(struct gateway *g, struct client *client, uint32_t call);
+
+/* ---- gateway_subject.c ---- */
+/* A session has got, or lost, its subject; applied after the commit. */
+int subject_change(struct gateway *g, const struct process_id *id, bool on);
+void subject_apply(struct gateway *g);
+void subject_drop_all(struct gateway *g);
+
+#endif
