@@ -3,7 +3,11 @@ if HAVE_CHECK
 STORE_TESTS = \
 	tests/unit/test_types \
 	tests/unit/test_store_rowmap \
-	tests/unit/test_store_journal
+	tests/unit/test_store_journal \
+	tests/unit/test_store_sqlite \
+	tests/unit/test_store_fault \
+	tests/unit/test_store_chain \
+	tests/unit/test_store_crash
 check_PROGRAMS += $(STORE_TESTS)
 TESTS += $(STORE_TESTS)
 
@@ -23,4 +27,20 @@ tests_unit_test_store_rowmap_LDADD = $(STORE_TEST_LDADD)
 tests_unit_test_store_journal_SOURCES = tests/unit/test_store_journal.c $(STORE_TEST_FIXTURE)
 tests_unit_test_store_journal_CFLAGS = $(STORE_TEST_CFLAGS)
 tests_unit_test_store_journal_LDADD = $(STORE_TEST_LDADD)
+
+tests_unit_test_store_sqlite_SOURCES = tests/unit/test_store_sqlite.c $(STORE_TEST_FIXTURE)
+tests_unit_test_store_sqlite_CFLAGS = $(STORE_TEST_CFLAGS)
+tests_unit_test_store_sqlite_LDADD = $(STORE_TEST_LDADD)
+
+tests_unit_test_store_fault_SOURCES = tests/unit/test_store_fault.c $(STORE_TEST_FIXTURE)
+tests_unit_test_store_fault_CFLAGS = $(STORE_TEST_CFLAGS)
+tests_unit_test_store_fault_LDADD = $(STORE_TEST_LDADD)
+
+tests_unit_test_store_chain_SOURCES = tests/unit/test_store_chain.c $(STORE_TEST_FIXTURE)
+tests_unit_test_store_chain_CFLAGS = $(STORE_TEST_CFLAGS)
+tests_unit_test_store_chain_LDADD = $(STORE_TEST_LDADD)
+
+tests_unit_test_store_crash_SOURCES = tests/unit/test_store_crash.c $(STORE_TEST_FIXTURE)
+tests_unit_test_store_crash_CFLAGS = $(STORE_TEST_CFLAGS)
+tests_unit_test_store_crash_LDADD = $(STORE_TEST_LDADD)
 endif

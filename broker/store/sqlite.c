@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /* The journal in an SQLite database: its transactions, and its life. */
+#include "config.h"
+
 #include "broker/store/sqlite_private.h"
 
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/statvfs.h>
 #include <unistd.h>
 
 int sqlite_begin(struct journal *j)
@@ -56,8 +59,8 @@ void sqlite_rollback(struct journal *j)
 	s->now = s->saved;
 }
 
-/* Writes what is there already: only writing shows whether it can be done. */
-static int sqlite_probe(struct journal *j)
+/* Writes the table meta: only writing shows whether it can be done. */
+static int write_meta(struct journal *j)
 {
 	struct sqlite *s = sqlite_of(j);
 	int err = sqlite_begin(j);
@@ -69,6 +72,19 @@ static int sqlite_probe(struct journal *j)
 	if (err)
 		sqlite_rollback(j);
 	return err;
+}
+
+static int sqlite_probe(struct journal *j)
+{
+	struct statvfs st;
+	int err = write_meta(j);
+
+	if (err)
+		return err;
+	/* that much may have found room in the log's old part, more will not */
+	if (statvfs(sqlite_of(j)->path, &st) == 0 && st.f_bavail == 0)
+		return -ENOSPC;
+	return 0;
 }
 
 static void sqlite_stats(struct journal *j, struct journal_stats *out)
@@ -97,7 +113,7 @@ static void sqlite_close(struct journal *j)
 
 	/* a mark at the very end; where it can't be written the old one has to do */
 	if (s->db && s->now.head.seq != s->now.mark.seq)
-		(void)sqlite_probe(j);
+		(void)write_meta(j);
 	sqlite_free(s);
 }
 

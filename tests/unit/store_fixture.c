@@ -6,6 +6,7 @@
 #include <ftw.h>
 #include <limits.h>
 #include <stdlib.h>
+#include <sys/mount.h>
 #include <unistd.h>
 
 /* of the test program, which runs each test in a process of its own */
@@ -29,6 +30,7 @@ static int unlink_one(const char *name, const struct stat *st, int type, struct 
 
 void fixture_teardown(void)
 {
+	umount2(dir, MNT_DETACH); /* where a test mounted something there */
 	nftw(dir, unlink_one, 8, FTW_DEPTH | FTW_PHYS);
 }
 
