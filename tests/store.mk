@@ -1,10 +1,46 @@
 # SPDX-License-Identifier: MIT
 if HAVE_CHECK
-STORE_TESTS = tests/unit/test_types
+STORE_TESTS = \
+	tests/unit/test_types \
+	tests/unit/test_store_rowmap \
+	tests/unit/test_store_journal \
+	tests/unit/test_store_sqlite \
+	tests/unit/test_store_fault \
+	tests/unit/test_store_chain \
+	tests/unit/test_store_crash
 check_PROGRAMS += $(STORE_TESTS)
 TESTS += $(STORE_TESTS)
 
+STORE_TEST_FIXTURE = tests/unit/store_fixture.c tests/unit/store_fixture.h
+STORE_TEST_CFLAGS = $(AM_CFLAGS) $(CHECK_CFLAGS) $(SQLITE_CFLAGS) $(NETTLE_CFLAGS)
+STORE_TEST_LDADD = broker/store/libstore.la broker/core/libcore.la \
+	$(CHECK_LIBS) $(SQLITE_LIBS) $(NETTLE_LIBS)
+
 tests_unit_test_types_SOURCES = tests/unit/test_types.c
-tests_unit_test_types_CFLAGS = $(AM_CFLAGS) $(CHECK_CFLAGS)
-tests_unit_test_types_LDADD = broker/core/libcore.la $(CHECK_LIBS)
+tests_unit_test_types_CFLAGS = $(STORE_TEST_CFLAGS)
+tests_unit_test_types_LDADD = $(STORE_TEST_LDADD)
+
+tests_unit_test_store_rowmap_SOURCES = tests/unit/test_store_rowmap.c
+tests_unit_test_store_rowmap_CFLAGS = $(STORE_TEST_CFLAGS)
+tests_unit_test_store_rowmap_LDADD = $(STORE_TEST_LDADD)
+
+tests_unit_test_store_journal_SOURCES = tests/unit/test_store_journal.c $(STORE_TEST_FIXTURE)
+tests_unit_test_store_journal_CFLAGS = $(STORE_TEST_CFLAGS)
+tests_unit_test_store_journal_LDADD = $(STORE_TEST_LDADD)
+
+tests_unit_test_store_sqlite_SOURCES = tests/unit/test_store_sqlite.c $(STORE_TEST_FIXTURE)
+tests_unit_test_store_sqlite_CFLAGS = $(STORE_TEST_CFLAGS)
+tests_unit_test_store_sqlite_LDADD = $(STORE_TEST_LDADD)
+
+tests_unit_test_store_fault_SOURCES = tests/unit/test_store_fault.c $(STORE_TEST_FIXTURE)
+tests_unit_test_store_fault_CFLAGS = $(STORE_TEST_CFLAGS)
+tests_unit_test_store_fault_LDADD = $(STORE_TEST_LDADD)
+
+tests_unit_test_store_chain_SOURCES = tests/unit/test_store_chain.c $(STORE_TEST_FIXTURE)
+tests_unit_test_store_chain_CFLAGS = $(STORE_TEST_CFLAGS)
+tests_unit_test_store_chain_LDADD = $(STORE_TEST_LDADD)
+
+tests_unit_test_store_crash_SOURCES = tests/unit/test_store_crash.c $(STORE_TEST_FIXTURE)
+tests_unit_test_store_crash_CFLAGS = $(STORE_TEST_CFLAGS)
+tests_unit_test_store_crash_LDADD = $(STORE_TEST_LDADD)
 endif

@@ -6,9 +6,14 @@
  *
  * Errors: 0, or a negative errno: -ENOSPC (full), -EROFS (not writable), -EBUSY
  * (locked by another process), -EUCLEAN (corrupt), -EPROTO (written by a newer
- * version), -EIO (else). After an error inside a transaction the caller calls
+ * version), -ENOMEM, -EINVAL (a value that can't be stored, or a call at the
+ * wrong time), -EIO (else). After an error inside a transaction the caller calls
  * journal_rollback; the next journal_begin tries again, reopening the database
  * where that may help.
+ *
+ * A record that is put again replaces the one of its id, but for the input,
+ * description and extra of a request: they are as the first put had them. To
+ * remove what is not there is no error.
  */
 #ifndef STORE_JOURNAL_H
 #define STORE_JOURNAL_H
@@ -22,7 +27,8 @@ struct journal;
  * requests, then the decisions of turns that live (history rows with event
  * DECISION or OUTCOME, oldest first). Records and rows belong to the store and
  * are valid during the call; their strings may be kept with str_ref. A negative
- * return ends the load and is passed on.
+ * return ends the load and is passed on. All that is stored is given, what has
+ * ended included: its owner removes it.
  */
 struct journal_loader {
 	int (*session)(void *arg, const struct session_record *r);
@@ -32,7 +38,7 @@ struct journal_loader {
 };
 
 struct journal_state {
-	int64_t alive;	   /* wall clock of the last sign of life; 0: new store */
+	int64_t alive;	    /* wall clock of the last sign of life; 0: new store */
 	struct uuid newest; /* largest id ever written */
 };
 
@@ -40,34 +46,40 @@ struct history_query {
 	uint64_t after;	 /* seq > after */
 	uint64_t before; /* seq < before; 0: no bound */
 	uint32_t limit;
-	bool newest; /* the last ones first */
-	int64_t since, until; /* microseconds; 0: no bound */
+	bool newest;		      /* the last ones first */
+	int64_t since, until;	      /* microseconds; 0: no bound */
 	struct uuid session, request; /* nil: any */
 	struct bytes agent, tool;     /* len 0: any */
-	int event, verdict, source; /* -1: any */
+	int event, verdict, source;   /* -1: any */
 	bool all_uids;
 	uint32_t uid;
 };
 
 struct history_verification {
 	uint64_t checked, next; /* next 0: the end was reached */
-	uint64_t bad_seq;	/* 0: the chain holds */
+	uint64_t bad_seq;	/* 0: it holds; else the first row changed or missing */
 	uint8_t head[32];	/* hash of the last row checked */
 };
 
 struct journal_stats {
-	uint64_t commits, rows, history_rows;
+	uint64_t commits, rows; /* since it was opened: transactions, and puts in them */
+	uint64_t history_rows;	/* that there are */
 	char path[256];
 };
 
 struct retention {
 	int64_t max_age_us; /* 0: no bound */
-	uint64_t max_bytes; /* of the database file; 0: no bound */
+	uint64_t max_bytes; /* of the database, free pages not counted; 0: no bound */
 };
 
 /* Opens; path is the database file; its folder exists. *out is set on success. */
 int journal_open_sqlite(struct journal **out, const char *path);
 int journal_open_memory(struct journal **out);
+/*
+ * For tests of what uses a journal: while err is a negative errno, begin,
+ * commit, prune and probe of a journal in memory fail with it.
+ */
+void journal_memory_fail(struct journal *j, int err);
 void journal_close(struct journal *j); /* NULL is fine */
 
 /* *state is set before the first call of the loader. */
@@ -79,12 +91,13 @@ int journal_put(struct journal *j, enum journal_op op, const void *arg);
 int journal_commit(struct journal *j);
 void journal_rollback(struct journal *j); /* outside a transaction: nothing */
 
-/* Rows belong to the store and are valid during the callback; a negative return ends and is passed on. */
+/* Rows belong to the store and are valid during the callback; a negative return ends and is
+ * passed on. */
 int journal_history(struct journal *j, const struct history_query *q,
 	int (*row)(void *arg, const struct history_row *row), void *arg);
 /* Recomputes the chain over at most limit rows after a seq. */
-int journal_verify(struct journal *j, uint64_t after, uint32_t limit,
-	struct history_verification *out);
+int journal_verify(
+	struct journal *j, uint64_t after, uint32_t limit, struct history_verification *out);
 /*
  * Removes at most limit of the oldest rows that are past the retention and
  * leaves an anchor (seq and hash of the last one removed, and a history row of

@@ -14,7 +14,7 @@
 			ck_assert_int_eq(noun##_parse(bytes_of(name)), i);                     \
 		}                                                                              \
 		ck_assert_str_eq(noun##_name((enum type)(n)), "?");                            \
-		ck_assert_str_eq(noun##_name((enum type)-1), "?");                             \
+		ck_assert_str_eq(noun##_name((enum type) - 1), "?");                           \
 		ck_assert_int_eq(noun##_parse(bytes_of("")), -EINVAL);                         \
 		ck_assert_int_eq(noun##_parse(bytes_of(NULL)), -EINVAL);                       \
 		ck_assert_int_eq(noun##_parse(bytes_of("?")), -EINVAL);                        \
@@ -47,8 +47,8 @@ START_TEST(names_are_exact)
 	ck_assert_int_eq(verdict_parse(bytes_of("Allow")), -EINVAL);
 	ck_assert_int_eq(verdict_parse(bytes_of("allow ")), -EINVAL);
 	ck_assert_int_eq(verdict_parse(bytes_of("allo")), -EINVAL);
-	ck_assert_int_eq(verdict_parse((struct bytes){ "allow\0", 6 }), -EINVAL);
-	ck_assert_int_eq(verdict_parse((struct bytes){ "allowance", 5 }), VERDICT_ALLOW);
+	ck_assert_int_eq(verdict_parse((struct bytes){"allow\0", 6}), -EINVAL);
+	ck_assert_int_eq(verdict_parse((struct bytes){"allowance", 5}), VERDICT_ALLOW);
 }
 END_TEST
 
@@ -73,10 +73,10 @@ static void expect_uuid(struct uuid u, const char *hex36)
 START_TEST(uuid_layout)
 {
 	/* the example of RFC 9562, appendix A.6 */
-	static const uint8_t random[10] = { 0xcc, 0xc3, 0x18, 0xc4, 0xdc, 0x0c, 0x0c, 0x07, 0x39,
-		0x8f };
-	static const uint8_t ones[10] = { 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff,
-		0xff };
+	static const uint8_t random[10] = {
+		0xcc, 0xc3, 0x18, 0xc4, 0xdc, 0x0c, 0x0c, 0x07, 0x39, 0x8f};
+	static const uint8_t ones[10] = {
+		0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff};
 
 	expect_uuid(uuid_make(UINT64_C(0x017F22E279B0), random),
 		"017f22e2-79b0-7cc3-98c4-dc0c0c07398f");
@@ -89,19 +89,30 @@ START_TEST(uuid_order)
 	static const struct {
 		const char *u, *next;
 	} cases[] = {
-		{ "017f22e2-79b0-7cc3-98c4-dc0c0c07398f", "017f22e2-79b0-7cc3-98c4-dc0c0c073990" },
-		{ "017f22e2-79b0-7cc3-98c4-dc0c0c0739ff", "017f22e2-79b0-7cc3-98c4-dc0c0c073a00" },
-		{ "017f22e2-79b0-7cc3-bfff-ffffffffffff", "017f22e2-79b0-7cc4-8000-000000000000" },
-		{ "017f22e2-79b0-7fff-bfff-ffffffffffff", "017f22e2-79b1-7000-8000-000000000000" },
-		{ "017f22e2-ffff-7fff-bfff-ffffffffffff", "017f22e3-0000-7000-8000-000000000000" },
+		{"017f22e2-79b0-7cc3-98c4-dc0c0c07398f",
+			"017f22e2-79b0-7cc3-98c4-dc0c0c073990"},
+		{"017f22e2-79b0-7cc3-98c4-dc0c0c0739ff",
+			"017f22e2-79b0-7cc3-98c4-dc0c0c073a00"},
+		{"017f22e2-79b0-7cc3-bfff-ffffffffffff",
+			"017f22e2-79b0-7cc4-8000-000000000000"},
+		{"017f22e2-79b0-7fff-bfff-ffffffffffff",
+			"017f22e2-79b1-7000-8000-000000000000"},
+		{"017f22e2-ffff-7fff-bfff-ffffffffffff",
+			"017f22e3-0000-7000-8000-000000000000"},
 		/* not of version 7 */
-		{ "00000000-0000-0000-0000-000000000000", "00000000-0000-7000-8000-000000000000" },
-		{ "017f22e2-79b0-4cc3-98c4-dc0c0c07398f", "017f22e2-79b0-7000-8000-000000000000" },
-		{ "017f22e2-79b0-8cc3-98c4-dc0c0c07398f", "017f22e2-79b1-7000-8000-000000000000" },
-		{ "017f22e2-79b0-7cc3-18c4-dc0c0c07398f", "017f22e2-79b0-7cc3-8000-000000000000" },
-		{ "017f22e2-79b0-7cc3-d8c4-dc0c0c07398f", "017f22e2-79b0-7cc4-8000-000000000000" },
+		{"00000000-0000-0000-0000-000000000000",
+			"00000000-0000-7000-8000-000000000000"},
+		{"017f22e2-79b0-4cc3-98c4-dc0c0c07398f",
+			"017f22e2-79b0-7000-8000-000000000000"},
+		{"017f22e2-79b0-8cc3-98c4-dc0c0c07398f",
+			"017f22e2-79b1-7000-8000-000000000000"},
+		{"017f22e2-79b0-7cc3-18c4-dc0c0c07398f",
+			"017f22e2-79b0-7cc3-8000-000000000000"},
+		{"017f22e2-79b0-7cc3-d8c4-dc0c0c07398f",
+			"017f22e2-79b0-7cc4-8000-000000000000"},
 		/* the end */
-		{ "ffffffff-ffff-7fff-bfff-ffffffffffff", "ffffffff-ffff-7fff-bfff-ffffffffffff" },
+		{"ffffffff-ffff-7fff-bfff-ffffffffffff",
+			"ffffffff-ffff-7fff-bfff-ffffffffffff"},
 	};
 
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
@@ -112,14 +123,14 @@ START_TEST(uuid_order)
 			ck_assert_int_gt(uuid_compare(&next, &u), 0);
 		ck_assert_int_eq(uuid_compare(&u, &u), 0);
 	}
-	ck_assert(uuid_is_nil(&(struct uuid){ { 0 } }));
-	ck_assert(!uuid_is_nil(&(struct uuid){ { [15] = 1 } }));
+	ck_assert(uuid_is_nil(&(struct uuid){{0}}));
+	ck_assert(!uuid_is_nil(&(struct uuid){{[15] = 1}}));
 }
 END_TEST
 
 START_TEST(ids)
 {
-	static const char *const prefixes[] = { "ses_", "turn_", "req_" };
+	static const char *const prefixes[] = {"ses_", "turn_", "req_"};
 	static const char hex[] = "017f22e2-79b0-7cc3-98c4-dc0c0c07398f";
 
 	for (int type = ID_SESSION; type <= ID_REQUEST; type++) {
@@ -157,12 +168,12 @@ START_TEST(ids_refused)
 		"req_017f22e2-79b0-7cc3-98c4-dc0c0c07398",
 		" req_017f22e2-79b0-7cc3-98c4-dc0c0c07398",
 	};
-	struct uuid u = { { 1 } };
+	struct uuid u = {{1}};
 
 	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++)
 		ck_assert_int_eq(id_parse(ID_REQUEST, bytes_of(bad[i]), &u), -EINVAL);
 	ck_assert_int_eq(id_parse(ID_REQUEST, bytes_of(NULL), &u), -EINVAL);
-	ck_assert_int_eq(id_parse(ID_REQUEST, (struct bytes){ good, sizeof(good) }, &u), -EINVAL);
+	ck_assert_int_eq(id_parse(ID_REQUEST, (struct bytes){good, sizeof(good)}, &u), -EINVAL);
 	ck_assert_int_eq(u.b[0], 1); /* untouched */
 	/* any one character but the right one */
 	for (size_t i = 0; i < sizeof(good) - 1; i++) {
@@ -182,8 +193,8 @@ START_TEST(strings)
 	ck_assert_uint_eq(s->len, 4);
 	ck_assert_uint_eq(s->refs, 1);
 	ck_assert_int_eq(memcmp(s->data, "ab\0c", 5), 0);
-	ck_assert(str_equal(s, (struct bytes){ "ab\0c", 4 }));
-	ck_assert(!str_equal(s, (struct bytes){ "ab\0d", 4 }));
+	ck_assert(str_equal(s, (struct bytes){"ab\0c", 4}));
+	ck_assert(!str_equal(s, (struct bytes){"ab\0d", 4}));
 	ck_assert(!str_equal(s, bytes_of("ab")));
 
 	ck_assert_ptr_eq(str_ref(s), s);

@@ -1,0 +1,265 @@
+/* SPDX-License-Identifier: MIT */
+/* A journal that is as durable as the process: for tests, and --store=memory. */
+#include "broker/store/memory_private.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+int memory_grow(void **array, size_t *cap, size_t used, size_t size)
+{
+	size_t more = *cap ? *cap * 2 : 64;
+	void *p;
+
+	if (used < *cap)
+		return 0;
+	p = reallocarray(*array, more, size);
+	if (!p)
+		return -ENOMEM;
+	*array = p;
+	*cap = more;
+	return 0;
+}
+
+/* ---- entities ---- */
+
+struct entity *memory_entity(struct memory *m, enum record_kind kind, const struct uuid *id)
+{
+	struct entity *e;
+
+	HASH_FIND(hh, m->entities[kind], id, sizeof(*id), e);
+	return e;
+}
+
+static void entity_free(enum record_kind kind, struct entity *e)
+{
+	if (!e)
+		return;
+	record_release(kind, &e->record);
+	free(e);
+}
+
+/* Puts e (NULL: nothing) where the entity of that id is, which is given back. */
+static struct entity *entity_swap(
+	struct memory *m, enum record_kind kind, const struct uuid *id, struct entity *e)
+{
+	struct entity *old = memory_entity(m, kind, id);
+
+	if (old)
+		HASH_DELETE(hh, m->entities[kind], old);
+	if (e)
+		HASH_ADD(hh, m->entities[kind], id, sizeof(e->id), e);
+	return old;
+}
+
+/* What is given once is kept: see journal.h. */
+static void body_keep(struct request_record *now, const struct request_record *before)
+{
+	struct str *const kept[] = {before->input, before->description, before->extra};
+	struct str **const place[] = {&now->input, &now->description, &now->extra};
+
+	for (size_t i = 0; i < sizeof(kept) / sizeof(kept[0]); i++) {
+		str_ref(kept[i]);
+		str_unref(*place[i]);
+		*place[i] = kept[i];
+	}
+}
+
+static int entity_put(struct memory *m, enum record_kind kind, const void *record)
+{
+	const struct uuid *id = record_id(kind, record);
+	struct entity *e, *old = memory_entity(m, kind, id);
+	int err;
+
+	err = memory_grow((void **)&m->undo, &m->cap_undo, m->n_undo, sizeof(*m->undo));
+	if (err)
+		return err;
+	e = calloc(1, sizeof(*e));
+	if (!e)
+		return -ENOMEM;
+	err = record_copy(kind, &e->record, record);
+	if (err) {
+		free(e);
+		return err;
+	}
+	e->id = *id;
+	e->order = old ? old->order : ++m->now.order;
+	e->begun = old ? old->begun : m->now.head.seq;
+	if (old && kind == RECORD_REQUEST)
+		body_keep(&e->record.request, &old->record.request);
+	entity_swap(m, kind, id, e);
+	m->undo[m->n_undo++] = (struct undo){old, *id, kind};
+	uuid_raise(&m->now.state.newest, id);
+	return 0;
+}
+
+static int entity_remove(struct memory *m, enum record_kind kind, const struct uuid *id)
+{
+	int err;
+
+	if (!memory_entity(m, kind, id))
+		return 0;
+	err = memory_grow((void **)&m->undo, &m->cap_undo, m->n_undo, sizeof(*m->undo));
+	if (err)
+		return err;
+	m->undo[m->n_undo].id = *id;
+	m->undo[m->n_undo].kind = kind;
+	m->undo[m->n_undo].entity = entity_swap(m, kind, id, NULL);
+	m->n_undo++;
+	return 0;
+}
+
+/* ---- load ---- */
+
+static int by_id(const struct entity *a, const struct entity *b)
+{
+	return uuid_compare(&a->id, &b->id);
+}
+
+static int by_order(const struct entity *a, const struct entity *b)
+{
+	return a->order < b->order ? -1 : a->order > b->order;
+}
+
+static int memory_load(struct journal *j, const struct journal_loader *l, void *arg,
+	struct journal_state *state)
+{
+	struct memory *m = memory_of(j);
+	struct entity *e;
+	int err;
+
+	HASH_SORT(m->entities[RECORD_SESSION], by_id);
+	HASH_SORT(m->entities[RECORD_TURN], by_order);
+	HASH_SORT(m->entities[RECORD_REQUEST], by_order);
+	for (e = m->entities[RECORD_SESSION]; e; e = e->hh.next) {
+		err = l->session(arg, &e->record.session);
+		if (err < 0)
+			return err;
+	}
+	for (e = m->entities[RECORD_TURN]; e; e = e->hh.next) {
+		err = l->turn(arg, &e->record.turn);
+		if (err < 0)
+			return err;
+	}
+	for (e = m->entities[RECORD_REQUEST]; e; e = e->hh.next) {
+		err = l->request(arg, &e->record.request);
+		if (err < 0)
+			return err;
+	}
+	err = memory_load_decisions(m, l, arg);
+	if (err < 0)
+		return err;
+	*state = m->now.state;
+	return 0;
+}
+
+/* ---- transactions ---- */
+
+static int memory_begin(struct journal *j)
+{
+	struct memory *m = memory_of(j);
+
+	m->saved = m->now;
+	return m->fail;
+}
+
+static int memory_put(struct journal *j, enum journal_op op, const void *arg)
+{
+	struct memory *m = memory_of(j);
+	enum record_kind kind;
+	bool removes;
+
+	if (record_op(op, &kind, &removes))
+		return removes ? entity_remove(m, kind, arg) : entity_put(m, kind, arg);
+	if (op == JOURNAL_HISTORY)
+		return memory_history_put(m, arg);
+	if (op != JOURNAL_ALIVE)
+		return -EINVAL;
+	m->now.state.alive = *(const int64_t *)arg;
+	return 0;
+}
+
+static int memory_commit(struct journal *j)
+{
+	struct memory *m = memory_of(j);
+
+	if (m->fail)
+		return m->fail;
+	while (m->n_undo) {
+		struct undo *u = &m->undo[--m->n_undo];
+
+		entity_free(u->kind, u->entity);
+	}
+	return 0;
+}
+
+static void memory_rollback(struct journal *j)
+{
+	struct memory *m = memory_of(j);
+
+	while (m->n_undo) {
+		struct undo *u = &m->undo[--m->n_undo];
+
+		entity_free(u->kind, entity_swap(m, u->kind, &u->id, u->entity));
+	}
+	memory_history_undo(m, m->saved.head.seq);
+	m->now = m->saved;
+}
+
+static int memory_probe(struct journal *j)
+{
+	return memory_of(j)->fail;
+}
+
+static void memory_stats(struct journal *j, struct journal_stats *out)
+{
+	out->history_rows = memory_of(j)->n_rows;
+	strcpy(out->path, "memory");
+}
+
+static void memory_close(struct journal *j)
+{
+	struct memory *m = memory_of(j);
+
+	for (int kind = 0; kind < RECORD_N; kind++) {
+		struct entity *e, *next;
+
+		HASH_ITER (hh, m->entities[kind], e, next) {
+			HASH_DELETE(hh, m->entities[kind], e);
+			entity_free((enum record_kind)kind, e);
+		}
+	}
+	memory_history_undo(m, 0);
+	free(m->rows);
+	free(m->undo);
+	free(m);
+}
+
+static const struct journal_ops memory_ops = {
+	.close = memory_close,
+	.load = memory_load,
+	.begin = memory_begin,
+	.put = memory_put,
+	.commit = memory_commit,
+	.rollback = memory_rollback,
+	.history = memory_history,
+	.verify = memory_verify,
+	.prune = memory_prune,
+	.probe = memory_probe,
+	.stats = memory_stats,
+};
+
+int journal_open_memory(struct journal **out)
+{
+	struct memory *m = calloc(1, sizeof(*m));
+
+	if (!m)
+		return -ENOMEM;
+	m->base.ops = &memory_ops;
+	*out = &m->base;
+	return 0;
+}
+
+void journal_memory_fail(struct journal *j, int err)
+{
+	memory_of(j)->fail = err;
+}

@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: MIT */
+/* What SQLite answers, in the errors of the journal. */
+#include "broker/store/sqlite_private.h"
+
+#include <errno.h>
+
+static int system_errno(int err, int otherwise)
+{
+	switch (err) {
+	case ENOSPC:
+	case EDQUOT: return -ENOSPC;
+	case EACCES:
+	case EPERM:
+	case EROFS: return -EROFS;
+	default: return otherwise;
+	}
+}
+
+int sqlite_errno(sqlite3 *db, int rc)
+{
+	switch (rc & 0xff) {
+	case SQLITE_OK:
+	case SQLITE_ROW:
+	case SQLITE_DONE: return 0;
+	case SQLITE_FULL: return -ENOSPC;
+	case SQLITE_BUSY:
+	case SQLITE_LOCKED:
+	case SQLITE_PROTOCOL: return -EBUSY;
+	case SQLITE_READONLY: return rc == SQLITE_READONLY_DBMOVED ? -EIO : -EROFS;
+	case SQLITE_PERM:
+	case SQLITE_AUTH: return -EROFS;
+	case SQLITE_CORRUPT:
+	case SQLITE_NOTADB:
+	case SQLITE_FORMAT: return -EUCLEAN;
+	case SQLITE_NOMEM: return -ENOMEM;
+	case SQLITE_IOERR:
+	case SQLITE_CANTOPEN: return system_errno(sqlite3_system_errno(db), -EIO);
+	default: return -EIO;
+	}
+}
+
+int sqlite_error(struct sqlite *s, int rc)
+{
+	int err = sqlite_errno(s->db, rc);
+
+	/* a full disk, a lock held by somebody and a lack of memory pass by themselves */
+	if (err && err != -EBUSY && err != -ENOMEM && (rc & 0xff) != SQLITE_FULL)
+		s->suspect = true;
+	return err;
+}
+
+int sqlite_exec(sqlite3 *db, const char *sql)
+{
+	return sqlite_errno(db, sqlite3_exec(db, sql, NULL, NULL, NULL));
+}
+
+int sqlite_integer(sqlite3 *db, const char *sql, int64_t *out)
+{
+	sqlite3_stmt *stmt SQLITE_SCOPED = NULL;
+	int rc = sqlite3_prepare_v2(db, sql, -1, &stmt, NULL);
+
+	*out = 0;
+	if (rc == SQLITE_OK)
+		rc = sqlite3_step(stmt);
+	if (rc == SQLITE_ROW)
+		*out = sqlite3_column_int64(stmt, 0);
+	return sqlite_errno(db, rc);
+}
+
+int sqlite_prepare(struct sqlite *s, const char *sql, sqlite3_stmt **out)
+{
+	return sqlite_error(s, sqlite3_prepare_v2(s->db, sql, -1, out, NULL));
+}

@@ -1,0 +1,284 @@
+/* SPDX-License-Identifier: MIT */
+/* Opening the database, and getting it back when it was lost while open. */
+#include "config.h"
+
+#include "broker/store/sqlite_private.h"
+
+#include "libapproval/limits.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define HEADER_SIZE	   100
+#define HEADER_VERSION	   60
+#define HEADER_APPLICATION 68
+
+static int file_errno(int err)
+{
+	switch (err) {
+	case ENOSPC:
+	case EDQUOT: return -ENOSPC;
+	case EACCES:
+	case EPERM:
+	case EROFS: return -EROFS;
+	case ENOMEM: return -ENOMEM;
+	default: return -EIO;
+	}
+}
+
+/*
+ * One broker for one database: a lock on a file beside it, since SQLite's own
+ * exclusive mode would keep readers out, too.
+ */
+int sqlite_lock(struct sqlite *s)
+{
+	s->lock = open(s->lock_path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
+	if (s->lock < 0)
+		return file_errno(errno);
+	if (flock(s->lock, LOCK_EX | LOCK_NB) < 0)
+		return errno == EWOULDBLOCK ? -EBUSY : file_errno(errno);
+	return 0;
+}
+
+static struct sqlite_file file_at(const char *path)
+{
+	struct stat st;
+
+	if (stat(path, &st) < 0)
+		return (struct sqlite_file){0, 0};
+	return (struct sqlite_file){st.st_dev, st.st_ino};
+}
+
+static bool file_same(const struct sqlite_file *a, const struct sqlite_file *b)
+{
+	return a->dev == b->dev && a->ino == b->ino;
+}
+
+static uint32_t header_u32(const uint8_t *header, size_t at)
+{
+	return (uint32_t)header[at] << 24 | (uint32_t)header[at + 1] << 16 |
+	       (uint32_t)header[at + 2] << 8 | header[at + 3];
+}
+
+/*
+ * Creates a missing file with the right mode, and looks into one that is there
+ * before SQLite may write to it. To be called only while SQLite does not have
+ * it open: closing the descriptor would take SQLite's locks away.
+ */
+static int file_inspect(struct sqlite *s)
+{
+	uint8_t header[HEADER_SIZE];
+	struct stat st;
+	ssize_t n;
+	int err = 0, fd;
+
+	fd = open(s->path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+	if (fd < 0)
+		return file_errno(errno);
+	n = pread(fd, header, sizeof(header), 0);
+	if (n < 0 || fstat(fd, &st) < 0)
+		err = file_errno(errno);
+	else if (!S_ISREG(st.st_mode))
+		err = -EUCLEAN;
+	else if (n > 0 && (n < HEADER_SIZE || memcmp(header, "SQLite format 3", 16) != 0))
+		err = -EUCLEAN;
+	else if (n > 0 && header_u32(header, HEADER_APPLICATION) == SQLITE_APPLICATION_ID &&
+		 header_u32(header, HEADER_VERSION) > (uint32_t)sqlite_version())
+		err = -EPROTO;
+	close(fd);
+	if (!err)
+		s->file = (struct sqlite_file){st.st_dev, st.st_ino};
+	return err;
+}
+
+static int configure(sqlite3 *db)
+{
+	static const int settings[][2] = {
+		{SQLITE_DBCONFIG_ENABLE_TRIGGER, 0},
+		{SQLITE_DBCONFIG_ENABLE_VIEW, 0},
+		{SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0},
+		/* until the version is known to be ours */
+		{SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1},
+	};
+	char pragmas[256];
+	int rc = SQLITE_OK;
+
+	sqlite3_extended_result_codes(db, 1);
+	for (size_t i = 0; i < sizeof(settings) / sizeof(settings[0]) && rc == SQLITE_OK; i++)
+		rc = sqlite3_db_config(db, settings[i][0], settings[i][1], NULL);
+	if (rc == SQLITE_OK)
+		rc = sqlite3_busy_timeout(db, SQLITE_BUSY_MS);
+	if (rc != SQLITE_OK)
+		return sqlite_errno(db, rc);
+	sqlite3_limit(db, SQLITE_LIMIT_LENGTH, (int)LIMIT_FRAME * 3);
+	sqlite3_snprintf(sizeof(pragmas), pragmas,
+		"PRAGMA mmap_size = 0; PRAGMA cache_size = -%d; PRAGMA temp_store = MEMORY;"
+		"PRAGMA synchronous = FULL; PRAGMA journal_size_limit = %d;",
+		SQLITE_CACHE_KIB, SQLITE_WAL_KEEP);
+	return sqlite_exec(db, pragmas);
+}
+
+static int enter_wal(sqlite3 *db)
+{
+	int64_t version = 0, wal = 0;
+	int err;
+
+	err = sqlite_integer(db, "PRAGMA user_version", &version);
+	if (err)
+		return err;
+	if (version > sqlite_version())
+		return -EPROTO;
+	if (sqlite3_db_readonly(db, "main") == 1)
+		return -EROFS;
+	sqlite3_db_config(db, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 0, NULL);
+	err = sqlite_exec(db, "PRAGMA journal_mode = WAL");
+	if (!err)
+		err = sqlite_integer(
+			db, "SELECT journal_mode = 'wal' FROM pragma_journal_mode", &wal);
+	return err ? err : wal ? 0 : -EIO;
+}
+
+int sqlite_open_db(struct sqlite *s)
+{
+	struct sqlite_file before = s->file;
+	struct sqlite_state known = s->now;
+	int err, rc;
+
+	err = file_inspect(s);
+	if (err)
+		return err;
+	rc = sqlite3_open_v2(
+		s->path, &s->db, SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX, NULL);
+	if (!s->db)
+		return -ENOMEM;
+	err = sqlite_errno(s->db, rc);
+	if (!err)
+		err = configure(s->db);
+	if (!err)
+		err = enter_wal(s->db);
+	if (!err)
+		err = sqlite_schema(s->db);
+	if (!err)
+		err = sqlite_restore(s);
+	if (err) {
+		sqlite_close_db(s);
+		s->file = before;
+		s->now = known;
+		return err;
+	}
+	/* of the same file we know how far it went */
+	if (file_same(&before, &s->file) && known.head.seq > s->now.head.seq)
+		s->now.head = known.head;
+	s->wal = file_at(s->wal_path);
+	s->suspect = false;
+	return 0;
+}
+
+void sqlite_close_db(struct sqlite *s)
+{
+	for (int i = 0; i < STATEMENT_N; i++) {
+		sqlite3_finalize(s->statements[i]);
+		s->statements[i] = NULL;
+	}
+	sqlite3_close(s->db);
+	s->db = NULL;
+	for (int kind = 0; kind < RECORD_N; kind++)
+		rowmap_free(&s->rows[kind]);
+}
+
+/* Copies the database to a file that must not exist. */
+static int copy_to(sqlite3 *from, const char *path)
+{
+	sqlite3_backup *backup;
+	sqlite3 *to = NULL;
+	int err, rc, fd;
+
+	fd = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+	if (fd < 0)
+		return file_errno(errno);
+	close(fd);
+	rc = sqlite3_open_v2(path, &to, SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX, NULL);
+	if (!to)
+		return -ENOMEM;
+	if (rc == SQLITE_OK) {
+		backup = sqlite3_backup_init(to, "main", from, "main");
+		if (backup) {
+			sqlite3_backup_step(backup, -1);
+			rc = sqlite3_backup_finish(backup);
+		} else {
+			rc = sqlite3_errcode(to);
+		}
+	}
+	err = sqlite_errno(to, rc);
+	rc = sqlite3_close(to);
+	return err ? err : sqlite_errno(from, rc);
+}
+
+/*
+ * The file was deleted while it was open: all that it held can still be read,
+ * and is written to a new one. What stands there by now is never overwritten.
+ */
+static int rescue(struct sqlite *s)
+{
+	char *copy = sqlite3_mprintf("%s-rescue", s->path);
+	int err;
+
+	if (!copy)
+		return -ENOMEM;
+	unlink(copy);
+	err = copy_to(s->db, copy);
+	if (err == -EUCLEAN)
+		goto out; /* nothing to be had from it: begin a new one */
+	if (!err && link(copy, s->path) < 0)
+		err = errno == EEXIST ? 0 : file_errno(errno);
+out:
+	unlink(copy);
+	sqlite3_free(copy);
+	return err == -EUCLEAN ? 0 : err;
+}
+
+/* The log was deleted alone: bring what it held into the database. */
+static int log_rescue(struct sqlite *s)
+{
+	return sqlite_error(s,
+		sqlite3_wal_checkpoint_v2(s->db, NULL, SQLITE_CHECKPOINT_TRUNCATE, NULL, NULL));
+}
+
+/* A log that belongs to a file that is gone would be played into the one at its place. */
+static void log_discard(struct sqlite *s)
+{
+	struct sqlite_file wal = file_at(s->wal_path);
+
+	if (wal.ino && file_same(&wal, &s->wal))
+		unlink(s->wal_path);
+}
+
+static int reopen(struct sqlite *s, bool gone)
+{
+	sqlite_close_db(s);
+	if (gone)
+		log_discard(s);
+	return sqlite_open_db(s);
+}
+
+int sqlite_ready(struct sqlite *s)
+{
+	struct sqlite_file file = file_at(s->path), wal = file_at(s->wal_path);
+	bool gone = !file_same(&file, &s->file);
+	int err = 0;
+
+	if (!s->db)
+		return sqlite_open_db(s);
+	if (gone && !file.ino)
+		err = rescue(s);
+	else if (!gone && !file_same(&wal, &s->wal))
+		err = log_rescue(s);
+	else if (!gone && !s->suspect)
+		return 0;
+	return err ? err : reopen(s, gone);
+}

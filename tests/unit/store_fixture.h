@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: MIT */
+/* Records, folders and readings for the tests of the store. */
+#ifndef TEST_STORE_FIXTURE_H
+#define TEST_STORE_FIXTURE_H
+
+#include "broker/store/journal.h"
+
+#include <check.h>
+#include <stdio.h>
+
+/* A folder of its own for each test; removed by fixture_teardown, and its database path. */
+void fixture_setup(void);
+void fixture_teardown(void);
+const char *fixture_path(void);
+const char *fixture_dir(void);
+/* The path with an end, such as "-wal". Valid until the next call. */
+const char *fixture_path_with(const char *end);
+
+/* Ids that rise with n. */
+struct uuid test_id(unsigned n);
+
+/*
+ * Records whose every member follows from the ids and a seed, so that no two
+ * members are alike. full: every string is there; else they are absent, or
+ * empty by turns.
+ */
+struct session_record test_session(unsigned id, unsigned seed, bool full);
+struct turn_record test_turn(unsigned id, unsigned session, unsigned seed, bool full);
+struct request_record test_request(
+	unsigned id, unsigned session, unsigned turn, unsigned seed, bool full);
+void session_release(struct session_record *r);
+void turn_release(struct turn_record *r);
+void request_release(struct request_record *r);
+
+/* A decision; its strings are constant. */
+struct history_row test_decision(
+	unsigned seed, unsigned session, unsigned turn, unsigned request);
+
+/* Puts one thing in the open transaction and demands success. */
+void must_put(struct journal *j, enum journal_op op, const void *arg);
+void must_begin(struct journal *j);
+void must_commit(struct journal *j);
+/* The same with a transaction of its own. */
+void put_alone(struct journal *j, enum journal_op op, const void *arg);
+void put_session(struct journal *j, unsigned id, unsigned seed, bool full);
+void put_turn(struct journal *j, unsigned id, unsigned session, unsigned seed, bool full);
+void put_request(struct journal *j, unsigned id, unsigned session, unsigned turn, unsigned seed,
+	bool full);
+void put_decision(
+	struct journal *j, unsigned seed, unsigned session, unsigned turn, unsigned request);
+
+/* All members as text, a line each record. */
+void dump_session(FILE *f, const struct session_record *r);
+void dump_turn(FILE *f, const struct turn_record *r);
+void dump_request(FILE *f, const struct request_record *r);
+void dump_row(FILE *f, const struct history_row *r);
+
+/* What load gives, as text, to be freed. */
+char *dump_load(struct journal *j);
+/* What a query gives. */
+char *dump_history(struct journal *j, const struct history_query *q);
+/* A query without any filter. */
+struct history_query query_all(void);
+
+/* The whole chain, verified in chunks: where it is bad, or 0. */
+uint64_t verify_all(struct journal *j, uint32_t chunk);
+/* How many rows verifying went through. */
+uint64_t verify_count(struct journal *j);
+
+int suite_run(Suite *s);
+
+#endif

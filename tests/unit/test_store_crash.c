@@ -1,0 +1,228 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Death in the midst of it: what was reported as committed is there afterwards,
+ * whole transactions only, and the chain holds.
+ */
+#include "config.h"
+
+#include "tests/unit/store_fixture.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#define BATCH 5u
+
+static struct journal *open_db(void)
+{
+	struct journal *j = NULL;
+
+	ck_assert_int_eq(journal_open_sqlite(&j, fixture_path()), 0);
+	return j;
+}
+
+/*
+ * Transaction n: a pending request comes, the one three before it goes, and
+ * rows. Its session tells how far it went.
+ */
+static void write_batch(struct journal *j, unsigned n)
+{
+	must_begin(j);
+	put_session(j, 1, n, true);
+	put_request(j, 1000 + n, 1, 2, n, n % 2);
+	if (n > 3)
+		must_put(j, JOURNAL_REQUEST_REMOVE, (struct uuid[]){test_id(1000 + n - 3)});
+	for (unsigned i = 0; i < BATCH; i++)
+		put_decision(j, n * BATCH + i, 1, 2, 1000 + n);
+	must_put(j, JOURNAL_ALIVE, &(int64_t){n});
+	must_commit(j);
+}
+
+/* What a journal gives after n transactions. */
+static char *expected_load(unsigned n)
+{
+	struct journal *j = NULL;
+	char *load;
+
+	ck_assert_int_eq(journal_open_memory(&j), 0);
+	for (unsigned i = 1; i <= n; i++)
+		write_batch(j, i);
+	load = dump_load(j);
+	journal_close(j);
+	return load;
+}
+
+/* The database must be as after some number of transactions from min to max: which. */
+static unsigned check_database(unsigned min, unsigned max)
+{
+	struct journal *j = open_db();
+	struct journal_stats stats;
+	char *load = dump_load(j), *expected;
+	unsigned n;
+
+	journal_stats(j, &stats);
+	ck_assert_uint_eq(stats.history_rows % BATCH, 0);
+	n = (unsigned)stats.history_rows / BATCH;
+	ck_assert_uint_ge(n, min);
+	ck_assert_uint_le(n, max);
+	expected = expected_load(n);
+	ck_assert_str_eq(load, expected);
+	ck_assert_uint_eq(verify_count(j), stats.history_rows);
+	free(load);
+	free(expected);
+	journal_close(j);
+	return n;
+}
+
+/* Writes transactions from the given one on and reports each, until it is killed. */
+static void child(unsigned from, int report)
+{
+	struct journal *j = open_db();
+
+	for (unsigned n = from;; n++) {
+		write_batch(j, n);
+		if (write(report, &n, sizeof(n)) != sizeof(n))
+			_exit(1);
+	}
+}
+
+START_TEST(killed_at_any_time)
+{
+	unsigned done = 0, kills = 0;
+
+	srandom(4711);
+	while (kills < 40) {
+		struct timespec wait = {.tv_nsec = random() % 12000000};
+		unsigned n, reported = done;
+		int fds[2], status;
+		pid_t pid;
+
+		ck_assert_int_eq(pipe(fds), 0);
+		pid = fork();
+		ck_assert_int_ge(pid, 0);
+		if (pid == 0) {
+			close(fds[0]);
+			child(done + 1, fds[1]);
+		}
+		close(fds[1]);
+		/* the moment is the point here, not something to wait for */
+		nanosleep(&wait, NULL);
+		kill(pid, SIGKILL);
+		while (read(fds[0], &n, sizeof(n)) == sizeof(n))
+			reported = n;
+		close(fds[0]);
+		ck_assert_int_eq(waitpid(pid, &status, 0), pid);
+		ck_assert(WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL);
+		done = check_database(reported, reported + 1);
+		kills++;
+	}
+	ck_assert_uint_gt(done, 20);
+}
+END_TEST
+
+static void exit_at(void *arg, uint64_t n)
+{
+	if (n == *(uint64_t *)arg)
+		_exit(42);
+}
+
+/* How many of the transactions are whole after so many operations. */
+static unsigned committed_after(uint64_t operations)
+{
+	unsigned n = 0;
+
+	while (n < 5) {
+		uint64_t needs = 1 + 2 + (n + 1 > 3) + BATCH + 1 + 1;
+
+		if (operations < needs)
+			break;
+		operations -= needs;
+		n++;
+	}
+	return n;
+}
+
+/* The same at each operation of the journal. */
+START_TEST(ends_at_each_operation)
+{
+	uint64_t last;
+
+	for (last = 1; last < 200; last++) {
+		int status;
+		pid_t pid = fork();
+
+		ck_assert_int_ge(pid, 0);
+		if (pid == 0) {
+			struct journal *j = open_db();
+
+			journal_set_trace(j, exit_at, &last);
+			for (unsigned n = 1; n <= 5; n++)
+				write_batch(j, n);
+			journal_close(j);
+			_exit(0);
+		}
+		ck_assert_int_eq(waitpid(pid, &status, 0), pid);
+		ck_assert(WIFEXITED(status));
+		check_database(committed_after(last - 1), committed_after(last - 1));
+		fixture_teardown();
+		fixture_setup();
+		if (WEXITSTATUS(status) == 0)
+			break;
+		ck_assert_int_eq(WEXITSTATUS(status), 42);
+	}
+	ck_assert_uint_gt(last, 50);
+	ck_assert_uint_lt(last, 100);
+}
+END_TEST
+
+/* Pruning in one transaction: all of it or nothing. */
+START_TEST(killed_while_pruning)
+{
+	for (int i = 0; i < 10; i++) {
+		struct timespec wait = {.tv_nsec = random() % 4000000};
+		struct journal *j = open_db();
+		struct journal_stats stats;
+		int status;
+		pid_t pid;
+
+		for (unsigned n = 1; n <= 200; n++)
+			write_batch(j, n);
+		journal_close(j);
+		pid = fork();
+		ck_assert_int_ge(pid, 0);
+		if (pid == 0) {
+			struct retention r = {.max_age_us = 1};
+
+			j = open_db();
+			for (int64_t now = 0;; now += 10000000)
+				journal_prune(j, &r, now, 30);
+		}
+		nanosleep(&wait, NULL);
+		kill(pid, SIGKILL);
+		ck_assert_int_eq(waitpid(pid, &status, 0), pid);
+		j = open_db();
+		journal_stats(j, &stats);
+		ck_assert_uint_eq(verify_count(j), stats.history_rows);
+		journal_close(j);
+		fixture_teardown();
+		fixture_setup();
+	}
+}
+END_TEST
+
+int main(void)
+{
+	Suite *s = suite_create("crash");
+	TCase *tc = tcase_create("crash");
+
+	tcase_add_checked_fixture(tc, fixture_setup, fixture_teardown);
+	tcase_set_timeout(tc, 120);
+	tcase_add_test(tc, killed_at_any_time);
+	tcase_add_test(tc, ends_at_each_operation);
+	tcase_add_test(tc, killed_while_pruning);
+	suite_add_tcase(s, tc);
+	return suite_run(s);
+}
