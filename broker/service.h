@@ -10,6 +10,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/socket.h>
+#include <sys/un.h>
 
 #include "broker/io/listener.h"
 
@@ -56,7 +58,9 @@ int service_sockets_take(struct service_sockets *out, const struct service_paths
 
 /* Where readiness is told; an unset NOTIFY_SOCKET makes all of it do nothing. */
 struct service_notify {
-	int fd;		      /* -1: nobody wants to know */
+	int fd; /* -1: nobody wants to know */
+	struct sockaddr_un address;
+	socklen_t address_len;
 	uint64_t watchdog_us; /* WATCHDOG_USEC; 0: none */
 };
 

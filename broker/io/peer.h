@@ -65,6 +65,7 @@ struct peer {
 	struct account *account;
 	struct peer_input *input;
 	struct peer_output *output;
+	const char *reason;    /* while it is finishing */
 	struct event *writing; /* from the first EAGAIN on */
 	struct event reading;
 	TAILQ_ENTRY(peer) work;	 /* in all->dirty, or all->gone */
@@ -109,7 +110,10 @@ size_t peer_queued(const struct peer *p);
 void peer_pause(struct peer *p);
 void peer_resume(struct peer *p);
 
-/* Within ops->frame: a descriptor that came with the message, now the caller's; -1: no more. */
+/*
+ * Within ops->frame: a descriptor that came with the message, now the caller's; -1:
+ * no more. Messages that arrive in one piece share what came with any of them.
+ */
 int peer_take_fd(struct peer *p);
 
 /* Ends the peer after one more try to write what is queued: for a last error. */

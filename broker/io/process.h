@@ -86,7 +86,10 @@ int process_has_uid(const struct process *p, uint32_t uid);
  */
 int process_exe(const struct process *p, char **out);
 int process_cwd(const struct process *p, char **out);
-/* The path in the unified hierarchy (the "0::" line). */
+/*
+ * The path in the unified hierarchy (the "0::" line); NULL where there is no such
+ * hierarchy. Here it is -EBADMSG, a refusal, when it can't be read.
+ */
 int process_cgroup(const struct process *p, char **out);
 
 /*

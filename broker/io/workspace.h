@@ -1,12 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* The workspace of a session, and paths compared by components. */
+/* The workspace of a session. */
 #ifndef IO_WORKSPACE_H
 #define IO_WORKSPACE_H
 
 #include <stdbool.h>
-#include <stddef.h>
-
-#include "libapproval/bytes.h"
 
 /*
  * The git top level above cwd (a folder with a .git in it, found by walking up;
@@ -24,16 +21,5 @@ int workspace_find(int root, const char *cwd, const char *home, bool only_cached
  * Looks at the disk (nsswitch): once per session, not per call.
  */
 int workspace_home(unsigned uid, char **out);
-
-/* Whether path is folder or lies below it, by components; both absolute, normal. */
-bool path_inside(const char *folder, const char *path);
-
-/*
- * path made absolute and normal by its text alone: relative ones from cwd, "~"
- * and "~/" from home, "." and ".." and "//" gone. NULL in *out where that can't
- * be (a relative path without cwd, "~" without home, "~name", empty, with a NUL,
- * over LIMIT_TEXT). The caller frees. 0 or -ENOMEM.
- */
-int path_lexical(struct bytes path, const char *cwd, const char *home, char **out);
 
 #endif
