@@ -39,6 +39,15 @@
 #define LIMIT_UID_RATE		20000u /* requests a second, a burst of as many; 0: none */
 #define LIMIT_UID_SESSIONS	16384u /* sessions that have not ended */
 
+/* the edge of the broker */
+#define LIMIT_ANCESTORS	    128u       /* processes above a peer that are looked at */
+#define LIMIT_ACCEPT_BURST  64u	       /* connections accepted in one loop turn */
+#define LIMIT_RESOLVE_QUEUE 1024u      /* tool calls whose paths wait for the worker */
+#define LIMIT_SYMLINKS	    40u	       /* followed in one path */
+#define LIMIT_CONFIG	    (1u << 20) /* bytes of a configuration file */
+#define LIMIT_FDS_KEPT	    64u	       /* descriptors of all peers' unfinished messages */
+#define LIMIT_ACCOUNTS	    1024u      /* uids remembered without anything in use */
+
 /* core */
 #define LIMIT_CHAIN	    16u	  /* sub-agents below each other */
 #define LIMIT_PATHS	    32u	  /* paths of one tool call */
@@ -57,6 +66,7 @@
 #define TIME_CHANNEL_MARGIN_MS 60000	/* answered before the agent's own channel gives up */
 #define TIME_POLICY_MS	       2000
 #define TIME_RESOLVE_MS	       200
+#define TIME_ACCEPT_RETRY_MS   100 /* after the system ran out of descriptors */
 #define TIME_STORE_RETRY_MS    1000
 #define TIME_SYSTEM_DEADLINE_MS 120000
 #define TIME_CONNECT_RETRY_MS  30000 /* a client waits for a broker so long */

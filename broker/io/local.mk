@@ -1,1 +1,25 @@
 # SPDX-License-Identifier: MIT
+noinst_LTLIBRARIES += broker/io/libio.la broker/libbroker.la
+broker_io_libio_la_SOURCES = \
+	broker/io/account.c broker/io/account.h \
+	broker/io/ancestry.c broker/io/ancestry.h \
+	broker/io/folder.c broker/io/folder.h \
+	broker/io/listener.c broker/io/listener.h \
+	broker/io/path.c broker/io/path.h \
+	broker/io/peer.c broker/io/peer.h \
+	broker/io/process.c broker/io/process.h \
+	broker/io/procfs.c broker/io/procfs.h \
+	broker/io/resolver.c broker/io/resolver.h \
+	broker/io/surroundings.c \
+	broker/io/workspace.c broker/io/workspace.h
+broker_io_libio_la_CFLAGS = $(AM_CFLAGS) $(EVENT_CFLAGS)
+broker_io_libio_la_LIBADD = libapproval/wire/libwire.la $(EVENT_LIBS)
+
+# what the broker is beside its connections: no part of it is needed by libio but the log
+broker_libbroker_la_SOURCES = \
+	broker/config.c broker/config.h \
+	broker/config_value.c broker/config_value.h \
+	broker/log.c broker/log.h \
+	broker/service.c broker/service.h
+broker_libbroker_la_CFLAGS = $(AM_CFLAGS) $(INIH_CFLAGS) $(EVENT_CFLAGS)
+broker_libbroker_la_LIBADD = broker/io/libio.la $(INIH_LIBS)

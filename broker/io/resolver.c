@@ -1,0 +1,554 @@
+/* SPDX-License-Identifier: MIT */
+#include <assert.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+#include <bsd/sys/queue.h>
+
+#include "broker/io/path.h"
+#include "broker/io/resolver.h"
+#include "broker/io/workspace.h"
+#include "libapproval/limits.h"
+
+#define STACK_SIZE (256u << 10) /* of the worker */
+
+enum job_state {
+	JOB_NEW,
+	JOB_QUEUED,
+	JOB_RUNNING,
+	JOB_FINISHED,
+};
+
+/*
+ * Before it is queued a job belongs to the loop. From then on the worker may write
+ * what is marked so while the job is RUNNING, and everything else of it is only
+ * read; state and abandoned are guarded by the lock.
+ */
+struct resolver_job {
+	TAILQ_ENTRY(resolver_job) link;	   /* in queue or finished; guarded */
+	TAILQ_ENTRY(resolver_job) waiting; /* the loop's */
+	enum job_state state;
+	bool abandoned; /* nobody wants it: the worker frees it */
+
+	resolver_done done;
+	void *arg;
+	int64_t deadline;
+	struct resolver_result *result; /* the loop's; its lexical paths are complete */
+
+	int root; /* -1: the broker's own */
+	char *cwd, *home, *claimed, *workspace, *alias;
+	char **absolute; /* the paths, not normal */
+	size_t n;
+	bool find_workspace;
+
+	/* the worker's */
+	size_t at; /* paths done so far */
+	char **resolved;
+	char *found, *found_alias;
+};
+
+TAILQ_HEAD(job_list, resolver_job);
+
+/* What the loop and the worker share; the last of them frees it. */
+struct shared {
+	pthread_mutex_t lock;
+	pthread_cond_t wake;
+	struct job_list queue, finished;
+	size_t n_queue;
+	struct resolver_hook hook;
+	unsigned refs;
+	int done_fd; /* eventfd */
+	int root;
+	bool stop, busy;
+	bool stuck; /* the running job is past its deadline */
+};
+
+struct resolver {
+	struct shared *shared;
+	struct event *done;
+	struct job_list waiting; /* in the order of their deadlines */
+	size_t n_waiting;
+	pthread_t worker;
+	bool started;
+};
+
+void resolver_result_free(struct resolver_result *result)
+{
+	if (!result)
+		return;
+	for (size_t i = 0; i < result->n; i++) {
+		free(result->paths[i].lexical);
+		free(result->paths[i].resolved);
+	}
+	free(result->paths);
+	free(result->workspace);
+	free(result->alias);
+	free(result);
+}
+
+static void job_free(struct resolver_job *job)
+{
+	if (!job)
+		return;
+	for (size_t i = 0; i < job->n; i++) {
+		if (job->absolute)
+			free(job->absolute[i]);
+		if (job->resolved)
+			free(job->resolved[i]);
+	}
+	free(job->absolute);
+	free(job->resolved);
+	free(job->cwd);
+	free(job->home);
+	free(job->claimed);
+	free(job->workspace);
+	free(job->alias);
+	free(job->found);
+	free(job->found_alias);
+	if (job->root >= 0)
+		close(job->root);
+	resolver_result_free(job->result);
+	free(job);
+}
+
+static int copy(char **to, const char *from)
+{
+	*to = from ? strdup(from) : NULL;
+	return from && !*to ? -ENOMEM : 0;
+}
+
+static int job_new(struct resolver_job **out, const struct resolver_spec *spec,
+	const char *claimed)
+{
+	struct resolver_job *job = calloc(1, sizeof(*job));
+	size_t n = spec->n;
+	int rc;
+
+	if (!job)
+		return -ENOMEM;
+	job->root = -1;
+	job->result = calloc(1, sizeof(*job->result));
+	rc = job->result ? 0 : -ENOMEM;
+	if (!rc && n > 0) {
+		job->absolute = calloc(n, sizeof(*job->absolute));
+		job->resolved = calloc(n, sizeof(*job->resolved));
+		job->result->paths = calloc(n, sizeof(*job->result->paths));
+		if (!job->absolute || !job->resolved || !job->result->paths)
+			rc = -ENOMEM;
+		else
+			job->n = job->result->n = n;
+	}
+	if (!rc)
+		rc = copy(&job->cwd, spec->cwd);
+	if (!rc)
+		rc = copy(&job->home, spec->home);
+	if (!rc)
+		rc = copy(&job->workspace, spec->workspace);
+	if (!rc)
+		rc = copy(&job->alias, spec->alias);
+	if (!rc)
+		rc = copy(&job->claimed, claimed);
+	for (size_t i = 0; i < n && !rc; i++) {
+		rc = path_absolute(spec->paths[i], job->cwd, job->home, &job->absolute[i]);
+		if (!rc)
+			rc = path_lexical(spec->paths[i], job->cwd, job->home,
+				&job->result->paths[i].lexical);
+	}
+	if (rc) {
+		job_free(job);
+		return rc;
+	}
+	*out = job;
+	return 0;
+}
+
+/*
+ * The name of the workspace in the agent's own words: where the folder that it
+ * claims to be in is the one that it is in, and ends alike below the workspace.
+ */
+static int alias_find(struct resolver_job *job, int root, bool only_cached)
+{
+	char *claimed = NULL, *resolved = NULL;
+	const char *below;
+	size_t n, tail;
+	int rc;
+
+	if (!job->claimed || !job->found)
+		return 0;
+	rc = path_lexical(bytes_of(job->claimed), NULL, NULL, &claimed);
+	if (!rc && claimed && strcmp(claimed, job->cwd) != 0)
+		rc = path_resolve(root, claimed, only_cached, &resolved);
+	below = path_below(job->found, job->cwd);
+	if (!rc && resolved && below && strcmp(resolved, job->cwd) == 0) {
+		n = strlen(claimed);
+		tail = below[1] ? strlen(below) : 0;
+		if (n > tail && strcmp(claimed + n - tail, tail ? below : "") == 0) {
+			claimed[n - tail] = '\0';
+			job->found_alias = claimed;
+			claimed = NULL;
+		}
+	}
+	free(claimed);
+	free(resolved);
+	return rc;
+}
+
+/* Does the work, from where it stopped. -EAGAIN: only the worker can go on. */
+static int job_run(struct resolver_job *job, int own_root, bool only_cached)
+{
+	int root = job->root >= 0 ? job->root : own_root, rc = 0;
+
+	for (; job->at < job->n; job->at++) {
+		if (!job->absolute[job->at])
+			continue;
+		rc = path_resolve(root, job->absolute[job->at], only_cached,
+			&job->resolved[job->at]);
+		if (rc)
+			return rc;
+	}
+	if (job->find_workspace && !job->found) {
+		rc = workspace_find(root, job->cwd, job->home, only_cached, &job->found);
+		if (rc)
+			return rc;
+	}
+	return job->find_workspace ? alias_find(job, root, only_cached) : 0;
+}
+
+/* The job's answer, which leaves the job; complete: the job was done in time. */
+static struct resolver_result *job_answer(struct resolver_job *job, bool complete)
+{
+	struct resolver_result *result = job->result;
+
+	job->result = NULL;
+	result->timed_out = !complete;
+	if (!complete)
+		return result;
+	for (size_t i = 0; i < job->n; i++) {
+		struct resolver_path *p = &result->paths[i];
+
+		p->resolved = job->resolved[i];
+		job->resolved[i] = NULL;
+		p->inside = job->workspace && p->lexical && p->resolved &&
+			    (path_inside(job->workspace, p->lexical) ||
+				    (job->alias && path_inside(job->alias, p->lexical))) &&
+			    path_inside(job->workspace, p->resolved);
+	}
+	result->workspace = job->found;
+	result->alias = job->found_alias;
+	job->found = job->found_alias = NULL;
+	return result;
+}
+
+static void shared_unref(struct shared *s)
+{
+	bool last;
+
+	pthread_mutex_lock(&s->lock);
+	last = --s->refs == 0;
+	pthread_mutex_unlock(&s->lock);
+	if (!last)
+		return;
+	assert(TAILQ_EMPTY(&s->queue) && TAILQ_EMPTY(&s->finished));
+	pthread_cond_destroy(&s->wake);
+	pthread_mutex_destroy(&s->lock);
+	if (s->done_fd >= 0)
+		close(s->done_fd);
+	if (s->root >= 0)
+		close(s->root);
+	free(s);
+}
+
+static void *worker_run(void *arg)
+{
+	struct shared *s = arg;
+	struct resolver_job *job;
+
+	pthread_mutex_lock(&s->lock);
+	while (!s->stop) {
+		job = TAILQ_FIRST(&s->queue);
+		if (!job) {
+			pthread_cond_wait(&s->wake, &s->lock);
+			continue;
+		}
+		TAILQ_REMOVE(&s->queue, job, link);
+		s->n_queue--;
+		job->state = JOB_RUNNING;
+		s->busy = true;
+		pthread_mutex_unlock(&s->lock);
+		if (s->hook.before)
+			s->hook.before(s->hook.arg);
+		/* an error leaves the rest unresolved */
+		job_run(job, s->root, false);
+		pthread_mutex_lock(&s->lock);
+		s->busy = s->stuck = false;
+		if (job->abandoned) {
+			job_free(job);
+			continue;
+		}
+		job->state = JOB_FINISHED;
+		TAILQ_INSERT_TAIL(&s->finished, job, link);
+		eventfd_write(s->done_fd, 1);
+	}
+	pthread_mutex_unlock(&s->lock);
+	shared_unref(s);
+	return NULL;
+}
+
+static int worker_start(struct resolver *r)
+{
+	pthread_attr_t attr;
+	sigset_t all, old;
+	int rc;
+
+	if (r->started)
+		return 0;
+	pthread_attr_init(&attr);
+	pthread_attr_setstacksize(&attr, STACK_SIZE);
+	/* signals are the loop's */
+	sigfillset(&all);
+	pthread_sigmask(SIG_SETMASK, &all, &old);
+	r->shared->refs++;
+	rc = pthread_create(&r->worker, &attr, worker_run, r->shared);
+	if (rc)
+		r->shared->refs--;
+	pthread_sigmask(SIG_SETMASK, &old, NULL);
+	pthread_attr_destroy(&attr);
+	r->started = rc == 0;
+	return -rc;
+}
+
+/*
+ * The loop gives a job up, or takes it over: afterwards it belongs to the caller
+ * (true), or to the worker, which is at it and frees it (false).
+ */
+static bool job_detach(struct resolver *r, struct resolver_job *job, bool late)
+{
+	struct shared *s = r->shared;
+	bool ours = true;
+
+	TAILQ_REMOVE(&r->waiting, job, waiting);
+	r->n_waiting--;
+	pthread_mutex_lock(&s->lock);
+	if (job->state == JOB_QUEUED) {
+		TAILQ_REMOVE(&s->queue, job, link);
+		s->n_queue--;
+	} else if (job->state == JOB_FINISHED) {
+		TAILQ_REMOVE(&s->finished, job, link);
+	} else {
+		job->abandoned = true;
+		if (late)
+			s->stuck = true;
+		ours = false;
+	}
+	pthread_mutex_unlock(&s->lock);
+	return ours;
+}
+
+static void on_done(evutil_socket_t fd, short what, void *arg)
+{
+	struct resolver *r = arg;
+	struct shared *s = r->shared;
+	struct resolver_job *job;
+	struct resolver_result *result;
+	eventfd_t n;
+
+	eventfd_read(fd, &n);
+	for (;;) {
+		pthread_mutex_lock(&s->lock);
+		job = TAILQ_FIRST(&s->finished);
+		pthread_mutex_unlock(&s->lock);
+		if (!job)
+			return;
+		job_detach(r, job, false);
+		result = job_answer(job, true);
+		job->done(job->arg, result);
+		job_free(job);
+	}
+}
+
+int resolver_new(struct resolver **out, struct event_base *base, const struct resolver_hook *hook)
+{
+	struct resolver *r = calloc(1, sizeof(*r));
+	struct shared *s = calloc(1, sizeof(*s));
+	int rc = -ENOMEM;
+
+	if (!r || !s) {
+		free(r);
+		free(s);
+		return rc;
+	}
+	pthread_mutex_init(&s->lock, NULL);
+	pthread_cond_init(&s->wake, NULL);
+	TAILQ_INIT(&s->queue);
+	TAILQ_INIT(&s->finished);
+	TAILQ_INIT(&r->waiting);
+	s->refs = 1;
+	if (hook)
+		s->hook = *hook;
+	r->shared = s;
+	s->done_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	s->root = open("/", O_PATH | O_DIRECTORY | O_CLOEXEC);
+	if (s->done_fd < 0 || s->root < 0) {
+		rc = -errno;
+		goto fail;
+	}
+	r->done = event_new(base, s->done_fd, EV_READ | EV_PERSIST, on_done, r);
+	if (!r->done || event_add(r->done, NULL) < 0)
+		goto fail;
+	*out = r;
+	return 0;
+fail:
+	resolver_free(r);
+	return rc;
+}
+
+void resolver_free(struct resolver *r)
+{
+	struct resolver_job *job;
+	bool busy;
+
+	if (!r)
+		return;
+	while ((job = TAILQ_FIRST(&r->waiting)))
+		resolver_cancel(r, job);
+	if (r->done)
+		event_free(r->done);
+	pthread_mutex_lock(&r->shared->lock);
+	r->shared->stop = true;
+	busy = r->shared->busy;
+	pthread_cond_signal(&r->shared->wake);
+	pthread_mutex_unlock(&r->shared->lock);
+	if (r->started && busy)
+		pthread_detach(r->worker);
+	else if (r->started)
+		pthread_join(r->worker, NULL);
+	shared_unref(r->shared);
+	free(r);
+}
+
+static int job_queue(struct resolver *r, struct resolver_job *job)
+{
+	struct shared *s = r->shared;
+	bool hopeless;
+
+	if (worker_start(r))
+		return -EAGAIN;
+	pthread_mutex_lock(&s->lock);
+	hopeless = s->stuck || s->n_queue >= LIMIT_RESOLVE_QUEUE;
+	if (!hopeless) {
+		job->state = JOB_QUEUED;
+		TAILQ_INSERT_TAIL(&s->queue, job, link);
+		s->n_queue++;
+		pthread_cond_signal(&s->wake);
+	}
+	pthread_mutex_unlock(&s->lock);
+	return hopeless ? -EAGAIN : 0;
+}
+
+static int job_submit(struct resolver *r, struct resolver_job *job, struct process *subject,
+	int64_t now, struct resolver_result **result)
+{
+	int rc = subject ? process_root(subject, &job->root) : 0;
+	bool complete;
+
+	/* no right to look: nothing is resolved, and there is no workspace */
+	if (rc) {
+		job->root = -1;
+		complete = true;
+		goto answer;
+	}
+	rc = r->shared->hook.no_fast_path ? -EAGAIN : job_run(job, r->shared->root, true);
+	if (rc == -ENOMEM) {
+		job_free(job);
+		return rc;
+	}
+	complete = rc == 0;
+	if (complete || job_queue(r, job))
+		goto answer;
+	job->deadline = now + TIME_RESOLVE_MS * 1000;
+	TAILQ_INSERT_TAIL(&r->waiting, job, waiting);
+	r->n_waiting++;
+	return 0;
+answer:
+	*result = job_answer(job, complete);
+	job_free(job);
+	return 1;
+}
+
+int resolver_paths(struct resolver *r, const struct resolver_spec *spec, int64_t now,
+	resolver_done done, void *arg, struct resolver_result **result, struct resolver_job **out)
+{
+	struct resolver_job *job;
+	int rc;
+
+	if (spec->n > LIMIT_PATHS)
+		return -E2BIG;
+	rc = job_new(&job, spec, NULL);
+	if (rc)
+		return rc;
+	job->done = done;
+	job->arg = arg;
+	*out = job;
+	return job_submit(r, job, spec->subject, now, result);
+}
+
+int resolver_workspace(struct resolver *r, const struct resolver_spec *spec, const char *claimed,
+	int64_t now, resolver_done done, void *arg, struct resolver_result **result,
+	struct resolver_job **out)
+{
+	struct resolver_spec bare = {
+		.subject = spec->subject,
+		.cwd = spec->cwd,
+		.home = spec->home,
+	};
+	struct resolver_job *job;
+	int rc = job_new(&job, &bare, claimed);
+
+	if (rc)
+		return rc;
+	job->find_workspace = true;
+	job->done = done;
+	job->arg = arg;
+	*out = job;
+	return job_submit(r, job, spec->subject, now, result);
+}
+
+void resolver_cancel(struct resolver *r, struct resolver_job *job)
+{
+	if (job && job_detach(r, job, false))
+		job_free(job);
+}
+
+int64_t resolver_next(const struct resolver *r)
+{
+	const struct resolver_job *job = TAILQ_FIRST(&r->waiting);
+
+	return job ? job->deadline : INT64_MAX;
+}
+
+void resolver_expire(struct resolver *r, int64_t now)
+{
+	struct resolver_job *job;
+
+	while ((job = TAILQ_FIRST(&r->waiting)) && job->deadline <= now) {
+		struct resolver_result *result = job_answer(job, false);
+		resolver_done done = job->done;
+		void *arg = job->arg;
+
+		/* not even looked at after this, if the worker has it */
+		if (job_detach(r, job, true))
+			job_free(job);
+		done(arg, result);
+	}
+}
+
+size_t resolver_waiting(const struct resolver *r)
+{
+	return r->n_waiting;
+}
