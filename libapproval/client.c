@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: MIT */
+#include "config.h"
+
 /* A client's life: made, dispatched, freed; the state machine's hands. */
 #include <errno.h>
 #include <fcntl.h>
@@ -87,7 +89,6 @@ static void say_errno(struct approval *a, const char *what, int error)
 static int judge(struct approval *a)
 {
 	pid_t subject = 0;
-	int rc;
 
 	if (a->trust_socket)
 		return TRUST_OK;
@@ -158,19 +159,18 @@ static uint32_t next_jitter(struct approval *a)
 void client_happen(struct approval *a, enum conn_event event)
 {
 	static const struct approval_error cancelled = {
-		.code = "", .message = "the client was closed"
-	};
+		.code = "", .message = "the client was closed"};
 	enum conn_state before = a->conn.state;
 	unsigned int todo = conn_step(&a->conn, event, client_now(), next_jitter(a));
 
 	if (a->conn.state == CONN_CLOSED && before != CONN_CLOSED && !a->final)
-		a->final = event == CONN_EXPIRED ? -ETIMEDOUT :
-			event == CONN_CLOSE	 ? -ECANCELED :
-						   -ENOTCONN;
+		a->final = event == CONN_EXPIRED ? -ETIMEDOUT
+			   : event == CONN_CLOSE ? -ECANCELED
+						 : -ENOTCONN;
 	if (todo & CONN_DO_DROP)
 		drop(a);
 	if (todo & CONN_DO_DISCONNECTED) {
-		struct approval_error lost = { .code = "", .message = a->status };
+		struct approval_error lost = {.code = "", .message = a->status};
 
 		client_emit(a, APPROVAL_DISCONNECTED, NULL, NULL, &lost);
 		calls_lost(a);
@@ -266,9 +266,7 @@ static void trouble(struct approval *a, int rc)
 	case -ENOMEM: client_say(a, "out of memory"); break;
 	case -EPROTO:
 	case -EBADMSG:
-	case -EMSGSIZE:
-		client_say(a, "what %s says is not the protocol", a->place.path);
-		break;
+	case -EMSGSIZE: client_say(a, "what %s says is not the protocol", a->place.path); break;
 	default: say_errno(a, "lost the broker at", -rc); break;
 	}
 }

@@ -103,14 +103,15 @@ void calls_end(struct approval *a, int status, const struct approval_error *erro
 /* ---- the link: bytes in and out ---- */
 
 struct link {
-	int fd; /* -1: none */
+	int fd;	     /* -1: none */
 	bool broken; /* nothing more can be sent; what was received is still read */
 	int pass_fd; /* goes with the first byte of the output; -1: none. Not owned. */
 	struct wire_buffer out;
 	size_t out_sent;
 	uint8_t *in;
-	size_t in_start, in_len, in_cap; /* of the object that is being received, and what follows */
-	size_t in_seen;			 /* bytes that the scan has taken */
+	size_t in_start, in_len,
+		in_cap; /* of the object that is being received, and what follows */
+	size_t in_seen; /* bytes that the scan has taken */
 	struct wire_scan scan;
 };
 
@@ -123,7 +124,8 @@ int link_open(struct link *l, const char *path);
 void link_send(struct link *l);
 /* Reads once. Bytes read; 0: nothing for now; -ECONNRESET: the end; a negative errno. */
 int link_receive(struct link *l);
-/* 1 and the next complete object, valid until the next call; 0: none yet; -EBADMSG, -EMSGSIZE. */
+/* 1 and the next complete object, valid until the next call; 0: none yet; -EBADMSG, -EMSGSIZE.
+ */
 int link_next(struct link *l, struct bytes *object);
 /* Bytes that wait to be sent. */
 size_t link_queued(const struct link *l);
@@ -134,7 +136,7 @@ int link_queue(struct link *l, const void *data, size_t len);
 
 struct subscription {
 	bool wanted;
-	bool active; /* on this connection: events are counted */
+	bool active;  /* on this connection: events are counted */
 	uint64_t seq; /* of the last event */
 };
 
@@ -155,16 +157,17 @@ struct approval {
 	void *event_arg;
 	unsigned int depth; /* > 0: inside a callback or dispatch */
 	uint32_t jitter;
-	int final;		   /* why it has ended; 0: it has not */
-	struct failure why;	   /* the broker's or our reason for the end, or the last trouble */
-	struct failure last;	   /* of the last blocking call */
+	int final;	     /* why it has ended; 0: it has not */
+	struct failure why;  /* the broker's or our reason for the end, or the last trouble */
+	struct failure last; /* of the last blocking call */
 	struct approval_decision decision; /* of the last blocking call */
 	struct approval_value *decision_value;
 	char status[CLIENT_STATUS_SIZE];
 };
 
 int64_t client_now(void);
-void client_say(struct approval *a, const char *format, ...) __attribute__((format(printf, 2, 3)));
+void client_say(struct approval *a, const char *format, ...)
+	__attribute__((format(printf, 2, 3)));
 void client_emit(struct approval *a, enum approval_event event, const char *name,
 	const struct approval_value *value, const struct approval_error *error);
 

@@ -22,10 +22,11 @@ static int by_id_order(const struct approval_call *x, const struct approval_call
 	return x->id < y->id ? -1 : x->id > y->id;
 }
 
-RB_PROTOTYPE_STATIC(call_tree, approval_call, node, by_id_order)
-/* clang-format off */
+/* what the tree's macros call it; libbsd defines it only with its overlay headers */
+#ifndef __unused
+#define __unused __attribute__((__unused__))
+#endif
 RB_GENERATE_STATIC(call_tree, approval_call, node, by_id_order)
-/* clang-format on */
 
 void calls_init(struct call_set *set)
 {
@@ -122,7 +123,7 @@ out:
 int approval_call(struct approval *a, const char *method, const void *params, size_t len,
 	bool repeat, approval_reply_fn fn, void *arg, struct approval_call **call)
 {
-	const struct approval_call like = { .repeat = repeat, .fn = fn, .arg = arg };
+	const struct approval_call like = {.repeat = repeat, .fn = fn, .arg = arg};
 	struct wire_buffer b;
 
 	if (call)
@@ -132,7 +133,7 @@ int approval_call(struct approval *a, const char *method, const void *params, si
 	if (len > LIMIT_FRAME)
 		return -EMSGSIZE;
 	call_begin(&b, method);
-	wire_pack_raw(&b, (struct bytes){ params, len });
+	wire_pack_raw(&b, (struct bytes){params, len});
 	return call_submit(a, &b, &like, call);
 }
 
@@ -197,8 +198,8 @@ static int finish(struct approval *a, struct approval_call *call, int status,
 
 int calls_reply(struct approval *a, const struct wire_frame *f)
 {
-	struct approval_call key = { .id = f->id }, *call;
-	struct approval_error error = { .code = "", .message = "" };
+	struct approval_call key = {.id = f->id}, *call;
+	struct approval_error error = {.code = "", .message = ""};
 	struct approval_value *value;
 	int rc, status = 0;
 
@@ -236,7 +237,8 @@ void calls_lost(struct approval *a)
 {
 	static const struct approval_error error = {
 		.code = "",
-		.message = "the connection to the broker was lost and the call cannot be repeated",
+		.message =
+			"the connection to the broker was lost and the call cannot be repeated",
 	};
 	struct call_set *set = &a->calls;
 	struct approval_call *call;

@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: MIT */
+#include "config.h"
+
 /* The bytes of a connection. */
 #include <errno.h>
 #include <poll.h>
@@ -15,7 +17,7 @@
 
 void link_init(struct link *l)
 {
-	*l = (struct link){ .fd = -1, .pass_fd = -1 };
+	*l = (struct link){.fd = -1, .pass_fd = -1};
 	/* one message on top of what calls_pump calls enough */
 	wire_buffer_init(&l->out, LIMIT_FRAME + 2 * OUTPUT_KEEP);
 	wire_scan_init(&l->scan);
@@ -32,7 +34,7 @@ void link_drop(struct link *l)
 
 int link_open(struct link *l, const char *path)
 {
-	struct sockaddr_un to = { .sun_family = AF_UNIX };
+	struct sockaddr_un to = {.sun_family = AF_UNIX};
 	size_t len = strlen(path);
 	int fd;
 
@@ -60,8 +62,8 @@ size_t link_queued(const struct link *l)
 
 static ssize_t send_some(struct link *l)
 {
-	struct iovec iov = { l->out.data + l->out_sent, l->out.len - l->out_sent };
-	struct msghdr msg = { .msg_iov = &iov, .msg_iovlen = 1 };
+	struct iovec iov = {l->out.data + l->out_sent, l->out.len - l->out_sent};
+	struct msghdr msg = {.msg_iov = &iov, .msg_iovlen = 1};
 	union {
 		struct cmsghdr align;
 		char space[CMSG_SPACE(sizeof(int))];
@@ -167,14 +169,14 @@ int link_next(struct link *l, struct bytes *object)
 	size_t used;
 	int rc;
 
-	rc = wire_scan_feed(&l->scan, l->in + l->in_start + l->in_seen, l->in_len - l->in_seen,
-		&used);
+	rc = wire_scan_feed(
+		&l->scan, l->in + l->in_start + l->in_seen, l->in_len - l->in_seen, &used);
 	if (rc < 0)
 		return rc;
 	l->in_seen += used;
 	if (rc != WIRE_SCAN_DONE)
 		return 0;
-	*object = (struct bytes){ l->in + l->in_start, l->scan.size };
+	*object = (struct bytes){l->in + l->in_start, l->scan.size};
 	l->in_start += l->in_seen;
 	l->in_len -= l->in_seen;
 	l->in_seen = 0;

@@ -6,9 +6,15 @@ struct cell {
 	unsigned short actions;
 };
 
-#define CELL(next, actions) { CONN_##next, (actions) }
+#define CELL(next, actions)                                                                    \
+	{                                                                                      \
+		CONN_##next, (actions)                                                         \
+	}
 /* cannot happen or changes nothing there: stay */
-#define STAY(here) { CONN_##here, 0 }
+#define STAY(here)                                                                             \
+	{                                                                                      \
+		CONN_##here, 0                                                                 \
+	}
 
 /* clang-format off */
 static const struct cell table[CONN_STATES][CONN_EVENTS] = {
@@ -116,7 +122,8 @@ unsigned int conn_step(struct conn *c, enum conn_event event, int64_t now, uint3
 	case CONN_WAITING:
 		if (before == CONN_READY) {
 			c->alone = now;
-			/* one that is lost at once each time must not be tried in a tight loop */
+			/* one that is lost at once each time must not be tried in a tight loop
+			 */
 			if (now - c->ready >= CONN_BACKOFF_MAX_MS)
 				c->backoff_ms = CONN_BACKOFF_MIN_MS;
 		}
@@ -128,8 +135,7 @@ unsigned int conn_step(struct conn *c, enum conn_event event, int64_t now, uint3
 	case CONN_DISCONNECTED:
 	case CONN_GREETING:
 	case CONN_CLOSED:
-	case CONN_STATES:
-		break;
+	case CONN_STATES: break;
 	}
 	return cell->actions;
 }
@@ -144,17 +150,13 @@ int64_t conn_deadline(const struct conn *c, int64_t now)
 	int64_t end = expiry(c);
 
 	switch (c->state) {
-	case CONN_DISCONNECTED:
-		return now;
-	case CONN_WAITING:
-		return end >= 0 && end < c->due ? end : c->due;
+	case CONN_DISCONNECTED: return now;
+	case CONN_WAITING: return end >= 0 && end < c->due ? end : c->due;
 	case CONN_CONNECTING:
-	case CONN_GREETING:
-		return end;
+	case CONN_GREETING: return end;
 	case CONN_READY:
 	case CONN_CLOSED:
-	case CONN_STATES:
-		break;
+	case CONN_STATES: break;
 	}
 	return -1;
 }
@@ -165,7 +167,8 @@ int conn_poll(const struct conn *c, int64_t now, enum conn_event *event)
 
 	if (deadline < 0 || now < deadline)
 		return 0;
-	*event = c->state != CONN_DISCONNECTED && end >= 0 && now >= end ? CONN_EXPIRED : CONN_DUE;
+	*event = c->state != CONN_DISCONNECTED && end >= 0 && now >= end ? CONN_EXPIRED
+									 : CONN_DUE;
 	return 1;
 }
 

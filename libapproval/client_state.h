@@ -57,7 +57,8 @@ struct conn {
 
 void conn_init(struct conn *c, int64_t retry_ms, bool once);
 
-/* The actions that follow; jitter is any number. An event that the state does not admit does nothing. */
+/* The actions that follow; jitter is any number. An event that the state does not admit does
+ * nothing. */
 unsigned int conn_step(struct conn *c, enum conn_event event, int64_t now, uint32_t jitter);
 
 /* The event that the time alone causes: 1 and *event, or 0. */

@@ -19,7 +19,7 @@ static int64_t end_of(int64_t timeout_ms)
 /* Waits until there is work or the end. 0, -ETIMEDOUT, -EINTR, another failure. */
 static int wait_work(const struct approval *a, int64_t end)
 {
-	struct pollfd p = { .fd = approval_fd(a), .events = approval_events(a) };
+	struct pollfd p = {.fd = approval_fd(a), .events = approval_events(a)};
 	int64_t wait = approval_timeout(a), left = -1;
 	int n;
 
@@ -103,7 +103,7 @@ const struct approval_error *approval_last_error(const struct approval *a)
 
 void wait_failed(struct approval *a)
 {
-	const struct approval_error trouble = { .code = "", .message = a->status };
+	const struct approval_error trouble = {.code = "", .message = a->status};
 
 	failure_set(&a->last, a->final ? &a->why.view : &trouble);
 }
@@ -130,8 +130,8 @@ static void wake(struct approval *a, int status, const struct approval_value *re
 int wait_call(struct approval *a, struct wire_buffer *b, bool repeat, int64_t timeout_ms,
 	struct approval_value **result)
 {
-	struct waiter w = { .done = false };
-	const struct approval_call like = { .repeat = repeat, .fn = wake, .arg = &w };
+	struct waiter w = {.done = false};
+	const struct approval_call like = {.repeat = repeat, .fn = wake, .arg = &w};
 	struct approval_call *call;
 	int rc = wait_enter(a);
 
@@ -172,13 +172,13 @@ int approval_call_wait(struct approval *a, const char *method, const void *param
 	if (len > LIMIT_FRAME)
 		return -EMSGSIZE;
 	call_begin(&b, method);
-	wire_pack_raw(&b, (struct bytes){ params, len });
+	wire_pack_raw(&b, (struct bytes){params, len});
 	return wait_call(a, &b, false, timeout_ms, result);
 }
 
 int approval_bye(struct approval *a, bool end_session, int64_t timeout_ms)
 {
-	struct wire_agent_bye bye = { 0 };
+	struct wire_agent_bye bye = {0};
 	struct wire_buffer b;
 	int rc = 0;
 

@@ -8,17 +8,17 @@
 
 void approval_request_init(struct approval_request *r)
 {
-	*r = (struct approval_request){ .size = sizeof(*r) };
+	*r = (struct approval_request){.size = sizeof(*r)};
 }
 
 static struct bytes given(const void *data, size_t len)
 {
-	return (struct bytes){ data, data ? len : 0 };
+	return (struct bytes){data, data ? len : 0};
 }
 
 static int encode(struct wire_buffer *b, const struct approval_request *r, const char *id)
 {
-	static const uint8_t empty_map[] = { 0x80 };
+	static const uint8_t empty_map[] = {0x80};
 	struct wire_request w = {
 		.type = bytes_of(r->type),
 		.tool_call_id = bytes_of(id),
@@ -36,7 +36,8 @@ static int encode(struct wire_buffer *b, const struct approval_request *r, const
 
 	if (!r->tool || r->timeout_ms < 0 || r->channel_ms < 0)
 		return -EINVAL;
-	if (w.input.len > LIMIT_INPUT || w.options.len > LIMIT_FRAME || w.schema.len > LIMIT_FRAME)
+	if (w.input.len > LIMIT_INPUT || w.options.len > LIMIT_FRAME ||
+		w.schema.len > LIMIT_FRAME)
 		return -EMSGSIZE;
 	if (r->timeout_ms)
 		WIRE_PUT(&w, request, timeout_ms, (uint64_t)r->timeout_ms);
@@ -90,26 +91,26 @@ static int submit(struct approval *a, const struct approval_request *request,
 	return call_submit(a, &b, like, call);
 }
 
-int approval_request(struct approval *a, const struct approval_request *r, approval_decision_fn fn,
-	void *arg, struct approval_call **call)
+int approval_request(struct approval *a, const struct approval_request *r,
+	approval_decision_fn fn, void *arg, struct approval_call **call)
 {
-	struct approval_call like = { .kind = CALL_REQUEST, .decision_fn = fn, .arg = arg };
+	struct approval_call like = {.kind = CALL_REQUEST, .decision_fn = fn, .arg = arg};
 
 	return submit(a, r, &like, call);
 }
 
-int approval_check(struct approval *a, const struct approval_request *r, approval_decision_fn fn,
-	void *arg, struct approval_call **call)
+int approval_check(struct approval *a, const struct approval_request *r,
+	approval_decision_fn fn, void *arg, struct approval_call **call)
 {
-	struct approval_call like = { .kind = CALL_CHECK, .decision_fn = fn, .arg = arg };
+	struct approval_call like = {.kind = CALL_CHECK, .decision_fn = fn, .arg = arg};
 
 	return submit(a, r, &like, call);
 }
 
 /* ---- results ---- */
 
-static int read_verdict(const struct wire_request_reply *w, enum call_kind kind,
-	enum approval_verdict *verdict)
+static int read_verdict(
+	const struct wire_request_reply *w, enum call_kind kind, enum approval_verdict *verdict)
 {
 	if (bytes_is(w->verdict, "allow"))
 		*verdict = APPROVAL_ALLOW;
@@ -123,7 +124,8 @@ static int read_verdict(const struct wire_request_reply *w, enum call_kind kind,
 }
 
 /* A value that is there but nil is none. */
-static const struct approval_value *value_of(const struct approval_value *result, const char *key)
+static const struct approval_value *value_of(
+	const struct approval_value *result, const char *key)
 {
 	const struct approval_value *v = approval_value_get(result, key);
 
@@ -156,7 +158,7 @@ int decision_read(struct approval_decision *d, const struct approval_value *resu
 	struct wire_request_reply w;
 	int rc;
 
-	*d = (struct approval_decision){ .verdict = APPROVAL_NONE };
+	*d = (struct approval_decision){.verdict = APPROVAL_NONE};
 	if (wire_decode(&wire_request_reply_spec, value_raw(result), &w, NULL) != 0)
 		return -EPROTO;
 	rc = read_verdict(&w, call->kind, &d->verdict);
@@ -193,15 +195,15 @@ static void keep(struct approval *a, int status, const struct approval_decision 
 	w->status = approval_value_dup(d->result, &a->decision_value);
 	if (w->status)
 		return;
-	a->decision = (struct approval_decision){ .verdict = d->verdict };
+	a->decision = (struct approval_decision){.verdict = d->verdict};
 	fill(&a->decision, a->decision_value);
 }
 
-static int submit_wait(struct approval *a, const struct approval_request *r, enum call_kind kind,
-	int64_t timeout_ms, const struct approval_decision **d)
+static int submit_wait(struct approval *a, const struct approval_request *r,
+	enum call_kind kind, int64_t timeout_ms, const struct approval_decision **d)
 {
-	struct decision_waiter w = { .done = false };
-	struct approval_call like = { .kind = kind, .decision_fn = keep, .arg = &w };
+	struct decision_waiter w = {.done = false};
+	struct approval_call like = {.kind = kind, .decision_fn = keep, .arg = &w};
 	struct approval_call *call;
 	int rc = wait_enter(a);
 
@@ -224,14 +226,14 @@ static int submit_wait(struct approval *a, const struct approval_request *r, enu
 	return rc;
 }
 
-int approval_request_wait(struct approval *a, const struct approval_request *r, int64_t timeout_ms,
-	const struct approval_decision **d)
+int approval_request_wait(struct approval *a, const struct approval_request *r,
+	int64_t timeout_ms, const struct approval_decision **d)
 {
 	return submit_wait(a, r, CALL_REQUEST, timeout_ms, d);
 }
 
-int approval_check_wait(struct approval *a, const struct approval_request *r, int64_t timeout_ms,
-	const struct approval_decision **d)
+int approval_check_wait(struct approval *a, const struct approval_request *r,
+	int64_t timeout_ms, const struct approval_decision **d)
 {
 	return submit_wait(a, r, CALL_CHECK, timeout_ms, d);
 }

@@ -11,7 +11,7 @@ void failure_clear(struct failure *f)
 	approval_value_free(f->map);
 	f->map = NULL;
 	f->text[0] = '\0';
-	f->view = (struct approval_error){ .code = "", .message = f->text };
+	f->view = (struct approval_error){.code = "", .message = f->text};
 }
 
 void failure_text(struct failure *f, const char *text)
@@ -35,7 +35,7 @@ int failure_view(const struct approval_value *map, struct approval_error *e)
 
 void failure_set(struct failure *f, const struct approval_error *e)
 {
-	struct failure new = { .map = NULL };
+	struct failure new = {.map = NULL};
 	const struct approval_value *data = e->data;
 	struct wire_buffer b;
 	struct wire_open m;
@@ -55,7 +55,7 @@ void failure_set(struct failure *f, const struct approval_error *e)
 	}
 	failure_clear(f);
 	*f = new;
-	f->view = (struct approval_error){ .code = "", .message = f->text };
+	f->view = (struct approval_error){.code = "", .message = f->text};
 	if (f->map)
 		failure_view(f->map, &f->view);
 }

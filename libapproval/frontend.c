@@ -39,8 +39,8 @@ static int page(struct approval *a, int status, const struct approval_value *res
 
 static int pull(struct approval *a, const struct approval_value *cursor)
 {
-	const struct approval_call like = { .own = page };
-	struct wire_subscribe s = { 0 };
+	const struct approval_call like = {.own = page};
+	struct wire_subscribe s = {0};
 	struct wire_buffer b;
 	size_t len;
 
@@ -90,7 +90,8 @@ int subscription_event(struct approval *a, const struct approval_value *params)
 		return 0;
 	if (approval_value_type(seq) != APPROVAL_INT ||
 		approval_value_uint(seq) != a->subscription.seq + 1 ||
-		strcmp(approval_value_text(params, "epoch"), approval_value_text(a->hello, "epoch")))
+		strcmp(approval_value_text(params, "epoch"),
+			approval_value_text(a->hello, "epoch")))
 		return -EPROTO;
 	a->subscription.seq++;
 	return 0;
@@ -100,7 +101,7 @@ int subscription_event(struct approval *a, const struct approval_value *params)
 
 static struct bytes given(const void *data, size_t len)
 {
-	return (struct bytes){ data, data ? len : 0 };
+	return (struct bytes){data, data ? len : 0};
 }
 
 static int encode_answer(struct wire_buffer *b, const struct approval_answer *answer)
@@ -159,7 +160,7 @@ static int encode_decide(struct wire_buffer *b, const struct approval_answer *an
 int approval_decide(struct approval *a, const struct approval_answer *answers, size_t n,
 	approval_reply_fn fn, void *arg, struct approval_call **call)
 {
-	const struct approval_call like = { .fn = fn, .arg = arg };
+	const struct approval_call like = {.fn = fn, .arg = arg};
 	struct wire_buffer b;
 	int rc = encode_decide(&b, answers, n);
 

@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: MIT */
+#include "config.h"
+
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -44,11 +46,12 @@ static int prepare_agent(struct wire_buffer *b, const struct approval_options *o
 	wire_encode(&wire_agent_hello_spec, &h, b);
 	if (b->error)
 		return b->error;
-	return wire_decode(&wire_agent_hello_spec, wire_buffer_bytes(b), &h, NULL) ? -EINVAL : 0;
+	return wire_decode(&wire_agent_hello_spec, wire_buffer_bytes(b), &h, NULL) ? -EINVAL
+										   : 0;
 }
 
-static int prepare_frontend(struct wire_buffer *b, const struct approval_options *o,
-	const char *client)
+static int prepare_frontend(
+	struct wire_buffer *b, const struct approval_options *o, const char *client)
 {
 	struct wire_frontend_hello h = {
 		.protocol = APPROVAL_PROTOCOL,
@@ -73,8 +76,8 @@ static int prepare_frontend(struct wire_buffer *b, const struct approval_options
 	wire_buffer_free(&answers);
 	if (b->error)
 		return b->error;
-	return wire_decode(&wire_frontend_hello_spec, wire_buffer_bytes(b), &h, NULL) ? -EINVAL :
-											 0;
+	return wire_decode(&wire_frontend_hello_spec, wire_buffer_bytes(b), &h, NULL) ? -EINVAL
+										      : 0;
 }
 
 int hello_prepare(struct approval *a, const struct approval_options *o)
@@ -95,8 +98,8 @@ static void pack_params(const struct approval *a, struct wire_buffer *b)
 	struct wire_agent_hello h;
 
 	if (a->side == APPROVAL_AGENT && a->agent_session &&
-		wire_decode(&wire_agent_hello_spec, wire_buffer_bytes(&a->hello_params), &h, NULL) ==
-			0 &&
+		wire_decode(&wire_agent_hello_spec, wire_buffer_bytes(&a->hello_params), &h,
+			NULL) == 0 &&
 		!h.session.data) {
 		h.session = bytes_of(a->agent_session);
 		wire_encode(&wire_agent_hello_spec, &h, b);
@@ -125,7 +128,7 @@ int hello_send(struct approval *a)
 bool hello_is_passing(const struct approval_error *e)
 {
 	return strcmp(e->code, "shutdown") == 0 || strcmp(e->code, "store") == 0 ||
-		strcmp(e->code, "limit") == 0;
+	       strcmp(e->code, "limit") == 0;
 }
 
 int client_refused(struct approval *a, const struct approval_error *e)
@@ -141,7 +144,7 @@ int client_refused(struct approval *a, const struct approval_error *e)
 static int accept_result(struct approval *a, struct bytes result)
 {
 	struct wire_frontend_hello_reply frontend;
-	struct wire_agent_hello_reply agent = { 0 };
+	struct wire_agent_hello_reply agent = {0};
 	uint32_t protocol;
 	int rc;
 

@@ -29,8 +29,3 @@ void approval_options_init(struct approval_options *o, enum approval_side side)
 		.subject_pidfd = -1,
 	};
 }
-
-const char *approval_version(void)
-{
-	return PACKAGE_VERSION;
-}

@@ -88,7 +88,7 @@ static int checked(struct approval_pack *p, const void *s, size_t len, struct by
 		return fail(p, -EINVAL);
 	if (len > LIMIT_FRAME)
 		return fail(p, -EMSGSIZE);
-	*out = (struct bytes){ s ? s : "", len };
+	*out = (struct bytes){s ? s : "", len};
 	return 0;
 }
 
@@ -128,7 +128,7 @@ int approval_pack_map(struct approval_pack *p, size_t n)
 
 int approval_pack_raw(struct approval_pack *p, const void *msgpack, size_t len)
 {
-	struct bytes v = { msgpack, len };
+	struct bytes v = {msgpack, len};
 	int rc;
 
 	if (!msgpack)

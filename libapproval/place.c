@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: MIT */
+#include "config.h"
+
 #include "libapproval/place.h"
 
 #include <errno.h>
@@ -30,7 +32,7 @@ int place_choose(struct place *p, enum approval_side side, const struct place_fa
 	const char *given = is_set(facts->option) ? facts->option : facts->environment;
 	int rc;
 
-	*p = (struct place){ .system = facts->system };
+	*p = (struct place){.system = facts->system};
 	if (is_set(given)) {
 		p->path = strdup(given);
 		return p->path ? 0 : -ENOMEM;
@@ -54,8 +56,9 @@ int place_find(struct place *p, enum approval_side side, const char *option)
 {
 	struct place_facts facts = {
 		.option = option,
-		.environment = secure_getenv(side == APPROVAL_AGENT ? "APPROVAL_SOCKET" :
-								      "APPROVAL_FRONTEND_SOCKET"),
+		.environment =
+			secure_getenv(side == APPROVAL_AGENT ? "APPROVAL_SOCKET"
+							     : "APPROVAL_FRONTEND_SOCKET"),
 		.runtime_dir = secure_getenv("XDG_RUNTIME_DIR"),
 		.system = access(PLACE_SYSTEM_MARK, F_OK) == 0,
 		.uid = geteuid(),

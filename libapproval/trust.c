@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: MIT */
+#include "config.h"
+
 #include "libapproval/trust.h"
 
 #include <errno.h>
@@ -137,7 +139,7 @@ static bool is_system_user(uid_t uid)
 	if (uid == 0)
 		return true;
 	return getpwnam_r(TRUST_SYSTEM_USER, &pw, buf, sizeof(buf), &found) == 0 && found &&
-		found->pw_uid == uid;
+	       found->pw_uid == uid;
 }
 
 /* Whether the socket stands in a folder that this process could not have filled. */
@@ -149,7 +151,8 @@ static int is_out_of_reach(const char *path)
 	char *folder;
 	int rc;
 
-	folder = !slash ? strdup(".") : strndup(path, slash == path ? 1 : (size_t)(slash - path));
+	folder = !slash ? strdup(".")
+			: strndup(path, slash == path ? 1 : (size_t)(slash - path));
 	if (!folder)
 		return -ENOMEM;
 	if (statvfs(folder, &fs) < 0 || stat(folder, &st) < 0)
@@ -157,7 +160,8 @@ static int is_out_of_reach(const char *path)
 	else if (fs.f_flag & ST_RDONLY)
 		rc = 1;
 	else /* the owner of a folder gives itself the right to write in a moment */
-		rc = st.st_uid != geteuid() && faccessat(AT_FDCWD, folder, W_OK, AT_EACCESS) < 0;
+		rc = st.st_uid != geteuid() &&
+		     faccessat(AT_FDCWD, folder, W_OK, AT_EACCESS) < 0;
 	free(folder);
 	return rc;
 }
@@ -196,7 +200,9 @@ const char *trust_reason(enum trust t)
 	case TRUST_OK: return "a broker of ours";
 	case TRUST_STRANGER: return "belongs to another user";
 	case TRUST_NOT_SYSTEM: return "is not the system broker that this machine has";
-	case TRUST_UNSEEN: return "is of another namespace, behind a path that anybody here could have made";
+	case TRUST_UNSEEN:
+		return "is of another namespace, behind a path that anybody here could have "
+		       "made";
 	case TRUST_OFFSPRING: return "is the agent itself or was started by it";
 	}
 	return "cannot be judged";

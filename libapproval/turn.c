@@ -22,11 +22,11 @@ static int tell(struct approval *a, const char *method, const struct wire_spec *
 	return wait_call(a, &b, true, timeout_ms, NULL);
 }
 
-int approval_turn_begin(struct approval *a, const char *turn_id, const char *prompt,
-	int64_t timeout_ms)
+int approval_turn_begin(
+	struct approval *a, const char *turn_id, const char *prompt, int64_t timeout_ms)
 {
 	char made[CLIENT_ID_SIZE];
-	struct wire_turn_begin t = { .turn_id = bytes_of(turn_id), .prompt = bytes_of(prompt) };
+	struct wire_turn_begin t = {.turn_id = bytes_of(turn_id), .prompt = bytes_of(prompt)};
 	int rc;
 
 	if (!turn_id) {
@@ -50,10 +50,10 @@ static int take_usage(struct approval_usage *u, const struct approval_usage *usa
 	return !u->cursor && u->cursor_len ? -EINVAL : 0;
 }
 
-int approval_turn_end(struct approval *a, const char *turn_id, const struct approval_usage *usage,
-	int64_t timeout_ms)
+int approval_turn_end(struct approval *a, const char *turn_id,
+	const struct approval_usage *usage, int64_t timeout_ms)
 {
-	struct wire_turn_end t = { .turn_id = bytes_of(turn_id) };
+	struct wire_turn_end t = {.turn_id = bytes_of(turn_id)};
 	struct wire_turn_usage w;
 	struct approval_usage u;
 	struct wire_buffer b;
@@ -70,7 +70,7 @@ int approval_turn_end(struct approval *a, const char *turn_id, const struct appr
 			.output = u.output,
 			.cache_read = u.cache_read,
 			.cache_write = u.cache_write,
-			.cursor = { u.cursor, u.cursor_len },
+			.cursor = {u.cursor, u.cursor_len},
 		};
 		if (u.cost_microusd)
 			WIRE_PUT(&w, turn_usage, cost_microusd, u.cost_microusd);
@@ -100,7 +100,7 @@ int approval_usage(struct approval *a, const struct approval_usage *usage, int64
 		.output = u.output,
 		.cache_read = u.cache_read,
 		.cache_write = u.cache_write,
-		.cursor = { u.cursor, u.cursor_len },
+		.cursor = {u.cursor, u.cursor_len},
 	};
 	if (u.cost_microusd)
 		WIRE_PUT(&w, usage, cost_microusd, u.cost_microusd);
@@ -119,8 +119,8 @@ int approval_outcome(struct approval *a, const char *tool_call_id, const char *o
 	return tell(a, "outcome", &wire_outcome_spec, &w, timeout_ms);
 }
 
-int approval_settled(struct approval *a, const char *tool_call_id, const char *verdict,
-	int64_t timeout_ms)
+int approval_settled(
+	struct approval *a, const char *tool_call_id, const char *verdict, int64_t timeout_ms)
 {
 	struct wire_settled w = {
 		.tool_call_id = bytes_of(tool_call_id),
@@ -130,8 +130,8 @@ int approval_settled(struct approval *a, const char *tool_call_id, const char *v
 	return tell(a, "settled", &wire_settled_spec, &w, timeout_ms);
 }
 
-int approval_cancel(struct approval *a, const char *tool_call_id, const char *reason,
-	int64_t timeout_ms)
+int approval_cancel(
+	struct approval *a, const char *tool_call_id, const char *reason, int64_t timeout_ms)
 {
 	struct wire_cancel w = {
 		.tool_call_id = bytes_of(tool_call_id),
@@ -143,7 +143,7 @@ int approval_cancel(struct approval *a, const char *tool_call_id, const char *re
 
 int approval_set_mode(struct approval *a, const char *mode, int64_t timeout_ms)
 {
-	struct wire_agent_set_mode w = { .mode = bytes_of(mode) };
+	struct wire_agent_set_mode w = {.mode = bytes_of(mode)};
 
 	return tell(a, "set_mode", &wire_agent_set_mode_spec, &w, timeout_ms);
 }

@@ -56,7 +56,8 @@ static void set_text(struct builder *b, struct approval_value *v, struct bytes c
 
 static int build(struct builder *b, struct bytes *cursor, struct approval_value *v);
 
-static int build_items(struct builder *b, struct bytes *cursor, struct approval_value *v, uint64_t n)
+static int build_items(
+	struct builder *b, struct bytes *cursor, struct approval_value *v, uint64_t n)
 {
 	struct approval_value *items = take(b, n);
 	uint64_t i;
@@ -82,7 +83,7 @@ static int build(struct builder *b, struct bytes *cursor, struct approval_value 
 
 	if (rc < 0)
 		return rc;
-	*v = (struct approval_value){ .raw = start };
+	*v = (struct approval_value){.raw = start};
 	switch (w.kind) {
 	case WIRE_KIND_NIL: v->type = APPROVAL_NIL; break;
 	case WIRE_KIND_BOOL:
@@ -163,7 +164,7 @@ int value_decode(struct bytes raw, struct approval_value **out)
 
 int approval_value_parse(const void *data, size_t len, struct approval_value **out)
 {
-	struct bytes raw = { data, len };
+	struct bytes raw = {data, len};
 	int rc;
 
 	if (!out || (!data && len))
@@ -188,7 +189,7 @@ void approval_value_free(struct approval_value *v)
 
 struct bytes value_raw(const struct approval_value *v)
 {
-	return v ? (struct bytes){ v->raw, v->raw_len } : (struct bytes){ NULL, 0 };
+	return v ? (struct bytes){v->raw, v->raw_len} : (struct bytes){NULL, 0};
 }
 
 const void *approval_value_raw(const struct approval_value *v, size_t *len)
@@ -295,7 +296,8 @@ const struct approval_value *approval_value_get(const struct approval_value *v, 
 	size_t i, len = key ? strlen(key) : 0;
 
 	for (i = 0; key && approval_value_pair(v, i, &k, &value); i++) {
-		if (k->type == APPROVAL_STR && k->count == len && memcmp(k->text, key, len) == 0)
+		if (k->type == APPROVAL_STR && k->count == len &&
+			memcmp(k->text, key, len) == 0)
 			return value;
 	}
 	return NULL;
