@@ -45,6 +45,8 @@ void peer_open(struct peer *p, enum approval_side side)
 	p->side = side;
 	p->fd = p->passed_fd = -1;
 	p->epoch = "first";
+	p->in = malloc(PEER_INPUT);
+	ck_assert_ptr_nonnull(p->in);
 	snprintf(p->folder, sizeof(p->folder), "/tmp/lib-peer-XXXXXX");
 	ck_assert_ptr_nonnull(mkdtemp(p->folder));
 	snprintf(p->path, sizeof(p->path), "%s/sock", p->folder);
@@ -74,6 +76,7 @@ void peer_close(struct peer *p)
 	if (p->passed_fd >= 0)
 		close(p->passed_fd);
 	approval_value_free(p->params);
+	free(p->in);
 	ck_assert_int_eq(rmdir(p->folder), 0);
 }
 
@@ -146,7 +149,7 @@ void peer_accept(struct peer *p, struct approval *a)
 /* Bytes; 0: nothing yet; -1: the end. */
 static int receive(struct peer *p)
 {
-	struct iovec iov = {p->in + p->in_len, sizeof(p->in) - p->in_len};
+	struct iovec iov = {p->in + p->in_len, PEER_INPUT - p->in_len};
 	union {
 		struct cmsghdr align;
 		char space[CMSG_SPACE(sizeof(int))];

@@ -16,6 +16,7 @@
 #include "libapproval/wire/scan.h"
 
 #define PEER_PATIENCE_MS 10000
+#define PEER_INPUT	 (LIMIT_FRAME + 65536)
 
 struct peer {
 	enum approval_side side;
@@ -24,7 +25,7 @@ struct peer {
 	const char *epoch;
 	uint64_t seq; /* of the last event */
 	bool trickle; /* send byte by byte, the client running after each */
-	uint8_t in[65536];
+	uint8_t *in;  /* PEER_INPUT bytes */
 	size_t in_len;
 	int passed_fd; /* the last descriptor that came along; -1: none */
 
