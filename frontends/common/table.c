@@ -61,9 +61,14 @@ void table_cell_styled(struct table *t, const char *text, size_t len, enum outpu
 	if (t->failed)
 		return;
 
-	char *copy = strdup(text && *text ? text : "-");
+	if (!text || !len) {
+		text = "-";
+		len = 1;
+	}
+
+	char *copy = malloc(len);
 	if (copy)
-		t->cells[t->n_cells++] = (struct cell){copy, style};
+		t->cells[t->n_cells++] = (struct cell){memcpy(copy, text, len), len, style};
 	else
 		t->failed = true;
 }
