@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "frontends/ctl/ctl.h"
 #include "libapproval/limits.h"
@@ -12,9 +13,16 @@
 
 int ctl_open(struct ctl *c, struct approval_options *options)
 {
-	options->client = PACKAGE_NAME "-ctl " PACKAGE_VERSION;
+	options->client = "approvalctl " PACKAGE_VERSION;
 	options->socket = c->socket;
 	return ctl_own(c, approval_new(&c->client, options));
+}
+
+static int broker_missing(const struct ctl *c)
+{
+	output_printf(&c->err, "Start a broker with 'approvald', or with 'systemctl --user "
+			       "start approvald'; 'approvalctl doctor' tells more.\n");
+	return STATUS_NO_BROKER;
 }
 
 int ctl_open_frontend(struct ctl *c)
@@ -24,7 +32,14 @@ int ctl_open_frontend(struct ctl *c)
 	approval_options_init(&options, APPROVAL_FRONTEND);
 	options.retry_ms = CTL_ONCE_MS;
 	options.no_reconnect = true;
-	return ctl_open(c, &options);
+
+	int status = ctl_open(c, &options);
+	/* where there is not even a socket, nothing is worth waiting for */
+	if (!status && access(approval_socket(c->client), F_OK) && errno == ENOENT) {
+		ctl_say(c, "no broker at %s", approval_socket(c->client));
+		status = broker_missing(c);
+	}
+	return status;
 }
 
 static bool error_is(const struct approval_error *e, const char *code)

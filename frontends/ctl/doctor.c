@@ -14,6 +14,7 @@
 #include "frontends/common/json.h"
 #include "frontends/ctl/ctl.h"
 #include "frontends/ctl/doctor.h"
+#include "frontends/ctl/request.h"
 
 #define SYSTEM_MARK "/etc/approvald/system"
 
@@ -283,14 +284,15 @@ int ctl_doctor(void *ctl, struct options *o)
 		return options_wrong(o, "'%s': doctor takes no operands", o->operands[0]);
 
 	look_at_environment(&d);
-	status = ctl_open_frontend(c);
-	if (status)
-		return status;
+	approval_options_init(&options, APPROVAL_FRONTEND);
+	options.retry_ms = CTL_ONCE_MS;
+	status = ctl_open(c, &options);
 
 	/* only to learn where it would connect to: it says no hello */
 	approval_options_init(&options, APPROVAL_AGENT);
-	options.agent = "approvalctl";
-	status = ctl_own(c, approval_new(&agent, &options));
+	options.agent = REQUEST_AGENT;
+	if (!status)
+		status = ctl_own(c, approval_new(&agent, &options));
 	if (!status) {
 		look_at_place(&d, "agent", approval_socket(agent));
 		look_at_place(&d, "frontend", approval_socket(c->client));
