@@ -21,4 +21,4 @@ approvalctl_SOURCES = \
 	frontends/ctl/session.c \
 	frontends/ctl/watch.c
 approvalctl_CFLAGS = $(AM_CFLAGS) $(JSON_CFLAGS)
-approvalctl_LDADD = frontends/common/libfcommon.la libapproval/libapproval.la $(JSON_LIBS)
+approvalctl_LDADD = frontends/common/libfcommon.la libapproval.la $(JSON_LIBS)
