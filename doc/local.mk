@@ -1,1 +1,18 @@
 # SPDX-License-Identifier: MIT
+EXTRA_DIST += doc/protocol.md
+
+# Add a page here; its source is the same name with .scd behind it.
+man_pages = \
+	doc/approvalctl.1 \
+	doc/approvald.8 \
+	doc/approvald.conf.5
+
+EXTRA_DIST += $(man_pages:=.scd)
+if BUILD_MAN
+man_MANS += $(man_pages)
+CLEANFILES += $(man_pages)
+endif
+
+SUFFIXES = .scd
+.scd:
+	$(AM_V_GEN)$(MKDIR_P) $(@D) && $(SCDOC) < $< > $@.tmp && mv -f $@.tmp $@

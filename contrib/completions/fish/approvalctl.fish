@@ -1,0 +1,70 @@
+# SPDX-License-Identifier: MIT
+# fish completion of approvalctl
+
+set -l commands ask check list show allow deny watch sessions turns mode suspend resume \
+	end-turn history stats doctor
+set -l none "not __fish_seen_subcommand_from $commands"
+
+function __approvalctl_requests
+	approvalctl list 2>/dev/null | string replace -r '^(\S+)\t.*\t([^\t]*)\t[^\t]*$' '$1\t$2'
+end
+
+function __approvalctl_sessions
+	approvalctl sessions 2>/dev/null | string replace -r '^(\S+)\t[^\t]*\t([^\t]*)\t.*$' '$1\t$2'
+end
+
+complete -c approvalctl -f
+complete -c approvalctl -l help -d 'Show the options'
+complete -c approvalctl -l version -d 'Show the version'
+complete -c approvalctl -l socket -r -F -d "The broker's socket"
+
+complete -c approvalctl -n "$none" -a ask -d 'Run a command once it is allowed'
+complete -c approvalctl -n "$none" -a check -d 'Tell what would be said without a person'
+complete -c approvalctl -n "$none" -a list -d 'Show what waits for an answer'
+complete -c approvalctl -n "$none" -a show -d 'Show everything about one of them'
+complete -c approvalctl -n "$none" -a allow -d 'Allow requests, once'
+complete -c approvalctl -n "$none" -a deny -d 'Deny requests'
+complete -c approvalctl -n "$none" -a watch -d 'Show events as they come'
+complete -c approvalctl -n "$none" -a sessions -d 'Show the sessions of agents'
+complete -c approvalctl -n "$none" -a turns -d 'Show the turns of sessions'
+complete -c approvalctl -n "$none" -a mode -d 'Set the highest mode of a session'
+complete -c approvalctl -n "$none" -a suspend -d 'Suspend the present turn'
+complete -c approvalctl -n "$none" -a resume -d 'Resume suspended turns'
+complete -c approvalctl -n "$none" -a end-turn -d 'End the present turn'
+complete -c approvalctl -n "$none" -a history -d 'Show what was decided'
+complete -c approvalctl -n "$none" -a stats -d "Show the broker's counters"
+complete -c approvalctl -n "$none" -a doctor -d 'Find out whether all is well'
+
+complete -c approvalctl -n '__fish_seen_subcommand_from ask check' -a '(__fish_complete_subcommand)'
+complete -c approvalctl -n '__fish_seen_subcommand_from ask check' -l tool -x -d 'The tool'
+complete -c approvalctl -n '__fish_seen_subcommand_from ask' -l summary -x -d 'What it does'
+complete -c approvalctl -n '__fish_seen_subcommand_from ask' -l title -x -d 'Title of the session'
+complete -c approvalctl -n '__fish_seen_subcommand_from ask' -l timeout -x -d 'How long to wait'
+complete -c approvalctl -n '__fish_seen_subcommand_from ask' -l retry -x -d 'How long for a broker'
+complete -c approvalctl -n '__fish_seen_subcommand_from ask' -s q -l quiet -d 'Do not say that it waits'
+complete -c approvalctl -n '__fish_seen_subcommand_from check' -l input -x -d 'Its input as JSON'
+complete -c approvalctl -n "__fish_seen_subcommand_from $commands; and not __fish_seen_subcommand_from ask" \
+	-s j -l json -d 'One JSON object on each line'
+
+complete -c approvalctl -n '__fish_seen_subcommand_from show allow deny' -a '(__approvalctl_requests)'
+complete -c approvalctl -n '__fish_seen_subcommand_from mode suspend resume end-turn' -a '(__approvalctl_sessions)'
+complete -c approvalctl -n '__fish_seen_subcommand_from mode' -a 'plan normal auto-edit yolo'
+complete -c approvalctl -n '__fish_seen_subcommand_from ask allow deny suspend end-turn' -l reason -x -d 'Why'
+complete -c approvalctl -n '__fish_seen_subcommand_from list allow deny suspend resume' -l all -d 'All of them'
+complete -c approvalctl -n '__fish_seen_subcommand_from allow deny' -l yes -d 'Do not ask for the number'
+complete -c approvalctl -n '__fish_seen_subcommand_from list allow deny turns history' -l session -x \
+	-a '(__approvalctl_sessions)' -d 'Of one session'
+complete -c approvalctl -n '__fish_seen_subcommand_from sessions' -l ended -d 'Also those that have ended'
+
+complete -c approvalctl -n '__fish_seen_subcommand_from history' -s n -l limit -x -d 'At most so many'
+complete -c approvalctl -n '__fish_seen_subcommand_from history' -l oldest -d 'The oldest first'
+complete -c approvalctl -n '__fish_seen_subcommand_from history' -l agent -x -d 'Only of this agent'
+complete -c approvalctl -n '__fish_seen_subcommand_from history' -l tool -x -d 'Only this tool'
+complete -c approvalctl -n '__fish_seen_subcommand_from history' -l verdict -x -a 'allow deny'
+complete -c approvalctl -n '__fish_seen_subcommand_from history' -l source -x \
+	-a 'user policy rule mode floor repeat budget timeout abort elsewhere broker'
+complete -c approvalctl -n '__fish_seen_subcommand_from history' -l event -x \
+	-a 'session_opened session_ended turn_begun turn_ended turn_suspended turn_resumed mode_set decision ended outcome ran_anyway lost_denials anchor'
+complete -c approvalctl -n '__fish_seen_subcommand_from history' -l since -x -d 'Not before'
+complete -c approvalctl -n '__fish_seen_subcommand_from history' -l until -x -d 'Not after'
+complete -c approvalctl -n '__fish_seen_subcommand_from history' -l verify -d 'Prove that none was changed'

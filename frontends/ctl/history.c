@@ -1,0 +1,378 @@
+/* SPDX-License-Identifier: MIT */
+/* history and stats */
+#include "config.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "frontends/common/duration.h"
+#include "frontends/common/json.h"
+#include "frontends/ctl/ctl.h"
+#include "frontends/ctl/item.h"
+#include "libapproval/limits.h"
+
+#define LIMIT_SHOWN  50
+#define VERIFY_CHUNK 1000
+
+enum {
+	OPTION_LIMIT = OPTION_OTHER,
+	OPTION_AGENT,
+	OPTION_VERDICT,
+	OPTION_SOURCE,
+	OPTION_EVENT,
+	OPTION_SINCE,
+	OPTION_UNTIL,
+	OPTION_OLDEST,
+	OPTION_VERIFY,
+};
+
+const struct option_def ctl_history_options[] = {
+	{'n', "limit", "N", "at most so many; 0: all (default: 50)"},
+	{OPTION_OLDEST, "oldest", NULL, "the oldest first"},
+	{OPTION_SESSION, "session", "SESSION", "only of this session"},
+	{OPTION_AGENT, "agent", "NAME", "only of this agent"},
+	{OPTION_TOOL, "tool", "NAME", "only this tool"},
+	{OPTION_VERDICT, "verdict", "VERDICT", "allow or deny"},
+	{OPTION_SOURCE, "source", "SOURCE", "who decided: user, policy, rule, mode, ..."},
+	{OPTION_EVENT, "event", "EVENT", "decision, outcome, ended, ran_anyway, ..."},
+	{OPTION_SINCE, "since", "TIME", "not before; 2h, 2026-01-31, '2026-01-31 12:00'"},
+	{OPTION_UNTIL, "until", "TIME", "not after"},
+	{OPTION_VERIFY, "verify", NULL, "prove that no record was changed or removed"},
+	OPTION_DEF_JSON,
+	{0},
+};
+
+const struct option_def ctl_stats_options[] = {
+	OPTION_DEF_JSON,
+	{0},
+};
+
+struct history {
+	struct ctl *c;
+	const char *session, *agent, *tool, *verdict, *source, *event;
+	int64_t since, until;
+	uint64_t limit;
+	bool oldest, verify;
+};
+
+static const struct table_column columns[] = {
+	{"SEQ", TABLE_RIGHT},
+	{"TIME", 0},
+	{"EVENT", 0},
+	{"AGENT", TABLE_SHRINK},
+	{"VERDICT", 0},
+	{"SOURCE", 0},
+	{"TOOL", TABLE_SHRINK},
+	{"WHAT", TABLE_SHRINK},
+	{"REASON", TABLE_SHRINK},
+};
+
+static void history_row(struct table *t, const struct approval_value *item)
+{
+	const char *verdict = approval_value_text(item, "verdict");
+	const char *what = *approval_value_text(item, "command") ? "command" : "detail";
+	char at[TIME_SIZE];
+
+	table_printf(t, "%llu",
+		(unsigned long long)approval_value_uint(approval_value_get(item, "seq")));
+	table_cell(t, time_format(at, approval_value_int(approval_value_get(item, "at"))));
+	item_cell(t, item, "event", STYLE_PLAIN);
+	item_cell(t, item, "agent", STYLE_PLAIN);
+	item_cell(t, item, "verdict",
+		!strcmp(verdict, "allow")  ? STYLE_GREEN
+		: !strcmp(verdict, "deny") ? STYLE_RED
+					   : STYLE_PLAIN);
+	item_cell(t, item, "source", STYLE_PLAIN);
+	item_cell(t, item, "tool", STYLE_PLAIN);
+	item_cell(t, item, what, STYLE_PLAIN);
+	item_cell(t, item, "reason", STYLE_PLAIN);
+}
+
+/* Page by page, so that a long history takes no memory. */
+static int history_page(const struct ctl *c, const struct approval_value *items)
+{
+	size_t n = approval_value_count(items);
+	struct table *t = NULL;
+	int r = 0;
+
+	if (!c->json && n)
+		r = table_new(&t, columns, sizeof(columns) / sizeof(columns[0]));
+	for (size_t i = 0; !r && i < n; i++) {
+		if (c->json)
+			r = json_write_value(&c->out, approval_value_at(items, i));
+		else
+			history_row(t, approval_value_at(items, i));
+	}
+	if (!r && t)
+		r = table_print(t, &c->out);
+	table_free(t);
+	return r;
+}
+
+static int history_pages(const struct history *h, const char *session)
+{
+	struct ctl *c = h->c;
+	uint64_t left = h->limit ? h->limit : UINT64_MAX;
+	int64_t cursor = -1;
+	bool more = true;
+	int status = STATUS_OK;
+
+	while (!status && more && left) {
+		uint64_t limit = left < LIMIT_PAGE ? left : LIMIT_PAGE;
+		struct approval_value *page = NULL;
+		const struct param params[] = {
+			PARAM_INT(h->oldest ? "after" : "before", cursor),
+			PARAM_INT("limit", (int64_t)limit),
+			PARAM_TEXT("session", session),
+			PARAM_TEXT("agent", h->agent),
+			PARAM_TEXT("tool", h->tool),
+			PARAM_TEXT("verdict", h->verdict),
+			PARAM_TEXT("source", h->source),
+			PARAM_TEXT("event", h->event),
+			PARAM_INT("since", h->since),
+			PARAM_INT("until", h->until),
+			PARAM_TRUE("newest", !h->oldest),
+		};
+
+		status = ctl_call(
+			c, "history", params, sizeof(params) / sizeof(params[0]), &page);
+		if (status)
+			break;
+
+		const struct approval_value *items = approval_value_get(page, "items");
+		int64_t next = approval_value_int(approval_value_get(page, "cursor"));
+
+		status = ctl_own(c, history_page(c, items));
+		left -= approval_value_count(items) < left ? approval_value_count(items) : left;
+		/* a cursor that stands still would never end */
+		more = approval_value_bool(approval_value_get(page, "more")) && next > 0 &&
+		       next != cursor;
+		cursor = next;
+		approval_value_free(page);
+	}
+	return status;
+}
+
+/* A session that has ended is known to the history alone, so a whole id is taken as it is. */
+static int history_session(struct ctl *c, const char *word, char **id)
+{
+	if (!word)
+		return STATUS_OK;
+	if (!strncmp(word, "ses_", 4) && strlen(word) == strlen("ses_") + 36) {
+		*id = strdup(word);
+		return ctl_own(c, *id ? 0 : -ENOMEM);
+	}
+	return ctl_resolve(c, word, "session", id);
+}
+
+static int history_show(const struct history *h)
+{
+	char *session = NULL;
+	int status = history_session(h->c, h->session, &session);
+
+	if (!status)
+		status = history_pages(h, session);
+	free(session);
+	return status;
+}
+
+/* ---- verify ---- */
+
+struct verification {
+	uint64_t checked, bad_seq;
+	bool holds;
+	char message[256];
+	struct approval_value *last;
+};
+
+static int verify_all(struct ctl *c, struct verification *v)
+{
+	uint64_t after = 0;
+
+	*v = (struct verification){.holds = true};
+	for (;;) {
+		const struct param params[] = {
+			PARAM_INT("after", (int64_t)after),
+			PARAM_INT("limit", VERIFY_CHUNK),
+		};
+		struct approval_value *result = NULL;
+		int status = ctl_call(c, "history_verify", params, 2, &result);
+
+		if (status)
+			return status;
+		approval_value_free(v->last);
+		v->last = result;
+		v->checked += approval_value_uint(approval_value_get(result, "checked"));
+		v->bad_seq = approval_value_uint(approval_value_get(result, "bad_seq"));
+		/* only a plain yes is one */
+		v->holds = approval_value_bool(approval_value_get(result, "ok")) && !v->bad_seq;
+		uint64_t next = approval_value_uint(approval_value_get(result, "next"));
+		if (!v->holds || !next)
+			return STATUS_OK;
+		if (next <= after)
+			return ctl_broke(c, -EPROTO, NULL);
+		after = next;
+	}
+}
+
+static int verify_print_json(const struct ctl *c, const struct verification *v)
+{
+	struct json_object *j = json_object_new_object();
+	int r = j ? 0 : -ENOMEM;
+
+	json_add(j, "ok", json_object_new_boolean(v->holds), &r);
+	json_add(j, "checked", json_object_new_int64((int64_t)v->checked), &r);
+	if (v->bad_seq)
+		json_add(j, "bad_seq", json_object_new_int64((int64_t)v->bad_seq), &r);
+	if (!v->holds)
+		json_add_value(j, "message", approval_value_get(v->last, "message"), &r);
+	json_add_value(j, "head", approval_value_get(v->last, "head"), &r);
+	if (!r)
+		r = json_write(&c->out, j);
+	json_object_put(j);
+	return r;
+}
+
+static int verify_print(const struct ctl *c, const struct verification *v)
+{
+	const struct approval_value *head = approval_value_get(v->last, "head");
+	const struct approval_value *why = approval_value_get(v->last, "message");
+	size_t len;
+	const char *s = approval_value_str(head, &len);
+
+	if (c->json)
+		return verify_print_json(c, v);
+	if (!v->holds) {
+		output_styled(&c->out, STYLE_RED, "The history does not hold");
+		if (v->bad_seq)
+			output_printf(
+				&c->out, " at record %llu", (unsigned long long)v->bad_seq);
+		output_printf(&c->out, ".\n");
+		s = approval_value_str(why, &len);
+		return output_field(&c->out, "Reason", s, len);
+	}
+	output_printf(&c->out, "The history holds: %llu records, head ",
+		(unsigned long long)v->checked);
+	for (size_t i = 0; i < len; i++)
+		output_printf(&c->out, "%02x", (unsigned char)s[i]);
+	output_printf(&c->out, ".\n");
+	return 0;
+}
+
+static int history_verify(struct ctl *c)
+{
+	struct verification v;
+	int status = verify_all(c, &v);
+
+	if (!status)
+		status = ctl_own(c, verify_print(c, &v));
+	if (!status && !v.holds)
+		status = STATUS_DATA;
+	approval_value_free(v.last);
+	return status;
+}
+
+int ctl_history(void *ctl, struct options *o)
+{
+	struct history h = {.c = ctl, .since = -1, .until = -1, .limit = LIMIT_SHOWN};
+	int key, status;
+
+	while ((key = options_next(o)) > OPTIONS_END) {
+		int bad = 0;
+
+		switch (key) {
+		case 'n': bad = options_number(o, o->value, INT64_MAX, &h.limit); break;
+		case OPTION_OLDEST: h.oldest = true; break;
+		case OPTION_SESSION: h.session = o->value; break;
+		case OPTION_AGENT: h.agent = o->value; break;
+		case OPTION_TOOL: h.tool = o->value; break;
+		case OPTION_VERDICT: h.verdict = o->value; break;
+		case OPTION_SOURCE: h.source = o->value; break;
+		case OPTION_EVENT: h.event = o->value; break;
+		case OPTION_SINCE: bad = options_time(o, o->value, &h.since); break;
+		case OPTION_UNTIL: bad = options_time(o, o->value, &h.until); break;
+		case OPTION_VERIFY: h.verify = true; break;
+		default: ctl_option(h.c, o, key);
+		}
+		if (bad)
+			return STATUS_USAGE;
+	}
+	if (key == OPTIONS_EXIT)
+		return o->status;
+	if (o->n_operands)
+		return options_wrong(o, "'%s': history takes no operands", o->operands[0]);
+
+	status = ctl_open_frontend(h.c);
+	if (!status)
+		status = h.verify ? history_verify(h.c) : history_show(&h);
+	return status;
+}
+
+/* ---- stats ---- */
+
+/* Maps in maps get names like decisions.allow. */
+static int stats_rows(struct table *t, const char *prefix, const struct approval_value *map)
+{
+	const struct approval_value *key, *value;
+	int r = 0;
+
+	for (size_t i = 0; !r && approval_value_pair(map, i, &key, &value); i++) {
+		struct text name = {0};
+		struct json_object *j = NULL;
+		size_t len;
+		const char *s = approval_value_str(key, &len);
+
+		text_add(&name, prefix);
+		if (*prefix)
+			text_add(&name, ".");
+		text_addn(&name, s, len);
+		if (name.failed) {
+			r = -ENOMEM;
+		} else if (approval_value_type(value) == APPROVAL_MAP) {
+			r = stats_rows(t, text_string(&name), value);
+		} else {
+			r = json_from_value(value, &j);
+			table_cell(t, text_string(&name));
+			table_cell(t, j ? json_object_get_string(j) : NULL);
+		}
+		json_object_put(j);
+		text_free(&name);
+	}
+	return r;
+}
+
+int ctl_stats(void *ctl, struct options *o)
+{
+	static const struct table_column names[] = {{"NAME", 0}, {"VALUE", 0}};
+	struct ctl *c = ctl;
+	struct approval_value *result = NULL;
+	struct table *t = NULL;
+	int key, r;
+
+	while ((key = options_next(o)) > OPTIONS_END)
+		ctl_option(c, o, key);
+	if (key == OPTIONS_EXIT)
+		return o->status;
+	if (o->n_operands)
+		return options_wrong(o, "'%s': stats takes no operands", o->operands[0]);
+
+	int status = ctl_open_frontend(c);
+
+	if (!status)
+		status = ctl_call(c, "stats", NULL, 0, &result);
+	if (status)
+		return status;
+	if (c->json) {
+		r = json_write_value(&c->out, result);
+	} else {
+		r = table_new(&t, names, 2);
+		if (!r)
+			r = stats_rows(t, "", result);
+		if (!r)
+			r = table_print(t, &c->out);
+		table_free(t);
+	}
+	approval_value_free(result);
+	return ctl_own(c, r);
+}

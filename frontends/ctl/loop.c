@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: MIT */
+#include "config.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <poll.h>
+#include <sys/signalfd.h>
+#include <unistd.h>
+
+#include "frontends/ctl/ctl.h"
+
+int signals_open(struct signals *s)
+{
+	static const int ends[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT};
+	struct sigaction action;
+	sigset_t mask;
+
+	s->fd = -1;
+	sigemptyset(&mask);
+	for (size_t i = 0; i < sizeof(ends) / sizeof(ends[0]); i++) {
+		/* under nohup and the like: a blocked signal would come although ignored */
+		if (!sigaction(ends[i], NULL, &action) && action.sa_handler == SIG_IGN)
+			continue;
+		sigaddset(&mask, ends[i]);
+	}
+	/* where it was ignored, children would leave no status */
+	action = (struct sigaction){.sa_handler = SIG_DFL};
+	sigaction(SIGCHLD, &action, NULL);
+	sigaddset(&mask, SIGCHLD);
+	if (sigprocmask(SIG_BLOCK, &mask, &s->before))
+		return -errno;
+	s->fd = signalfd(-1, &mask, SFD_CLOEXEC | SFD_NONBLOCK);
+	if (s->fd < 0) {
+		int r = -errno;
+
+		sigprocmask(SIG_SETMASK, &s->before, NULL);
+		return r;
+	}
+	return 0;
+}
+
+void signals_close(struct signals *s)
+{
+	if (s->fd < 0)
+		return;
+	close(s->fd);
+	s->fd = -1;
+	sigprocmask(SIG_SETMASK, &s->before, NULL);
+}
+
+int loop_step(struct approval *client, struct signals *s)
+{
+	struct pollfd fds[2] = {{.fd = s->fd, .events = POLLIN}, {.fd = -1}};
+	struct signalfd_siginfo info;
+	int64_t timeout = -1;
+
+	if (client) {
+		fds[1].fd = approval_fd(client);
+		fds[1].events = approval_events(client);
+		timeout = approval_timeout(client);
+	}
+	if (timeout > INT_MAX)
+		timeout = INT_MAX;
+	if (poll(fds, 2, timeout < 0 ? -1 : (int)timeout) < 0 && errno != EINTR)
+		return -errno;
+	if (client) {
+		int r = approval_dispatch(client);
+
+		if (r < 0)
+			return r;
+	}
+	if (read(s->fd, &info, sizeof(info)) == sizeof(info))
+		return (int)info.ssi_signo;
+	return 0;
+}
