@@ -37,6 +37,14 @@ bool request_denies_alone(const struct engine *e, const struct request *q)
 
 /* ---- timers ---- */
 
+/* 0 means none: what is over has one microsecond left. */
+static int64_t left_of(int64_t at, int64_t now)
+{
+	if (!at)
+		return 0;
+	return at > now ? at - now : 1;
+}
+
 static void timers_stop(struct engine *e, struct request *q)
 {
 	struct request_state_data *s = &q->s;
@@ -45,13 +53,9 @@ static void timers_stop(struct engine *e, struct request *q)
 		return;
 	s->stopped = true;
 	s->review_due = 0;
-	s->deadline = s->deadline ? s->deadline - e->now.mono : 0;
-	s->grace = s->grace ? s->grace - e->now.mono : 0;
-	/* 0 means none: what is over has one microsecond left */
-	if (s->deadline < 0)
-		s->deadline = 1;
-	if (s->grace < 0)
-		s->grace = 1;
+	s->deadline = left_of(s->deadline, e->now.mono);
+	s->r.deadline = s->deadline;
+	s->grace = left_of(s->grace, e->now.mono);
 }
 
 static int64_t at_least_minimum(int64_t left)
@@ -382,6 +386,7 @@ int request_finish(struct engine *e, struct request *q, enum request_event event
 	enum request_state was = r->state, next = request_next(was, event);
 	struct turn *t = q->s.turn;
 	struct link *waiter = q->s.waiter;
+	uint32_t call = q->s.call_id;
 	bool decided = event == REQUEST_ON_ALLOW || event == REQUEST_ON_DENY;
 
 	assert(next != REQUEST_NONE);
@@ -408,7 +413,7 @@ int request_finish(struct engine *e, struct request *q, enum request_event event
 	else if (q->s.shown)
 		TRY(event_outcome(e, q->s.session, q, next, false, none, none));
 	if (waiter)
-		TRY(answer_waiter(e, q, waiter, q->s.call_id));
+		TRY(answer_waiter(e, q, waiter, call));
 	if (next == REQUEST_ALLOWED && r->on_disconnect == DISCONNECT_KEEP && !r->delivered) {
 		q->s.grace = e->now.mono + (int64_t)TIME_KEEP_MS * 1000;
 		request_reindex(&e->r, q);

@@ -108,7 +108,9 @@ int engine_restore_request(struct engine *e, struct instant now, int64_t alive,
 	q->s.stopped = true;
 	q->s.grace = r->on_disconnect == DISCONNECT_KEEP ? 0 : e->config.grace;
 	/* deadlines stood still while the broker was down */
-	if (r->deadline) {
+	if (r->state == REQUEST_HELD) {
+		q->s.deadline = r->deadline;
+	} else if (r->deadline) {
 		int64_t died = alive > r->since ? alive : r->since;
 
 		q->s.deadline = r->deadline - (died < now.wall ? died : now.wall);

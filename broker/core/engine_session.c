@@ -158,7 +158,7 @@ static int session_join(struct engine *e, const struct command *c, struct sessio
 	}
 	if (s->s.recovered) {
 		s->s.recovered = false;
-		if (s->s.turn) {
+		if (s->s.turn && !turn_state_over(s->s.turn->s.r.state)) {
 			TRY(turn_event(e, s->s.turn, TURN_ON_RETURN));
 			TRY(turn_settle(e, s->s.turn));
 		}
