@@ -1,3 +1,22 @@
 # SPDX-License-Identifier: MIT
+# The gateway knows the core, the wire and the store, and nothing else knows all three.
 bin_PROGRAMS += approvald
-approvald_SOURCES = broker/main.c
+approvald_SOURCES = \
+	broker/io/facts.c \
+	broker/io/facts.h \
+	broker/io/gateway.c \
+	broker/io/gateway.h \
+	broker/io/gateway_agent.c \
+	broker/io/gateway_batch.c \
+	broker/io/gateway_effect.c \
+	broker/io/gateway_frontend.c \
+	broker/io/gateway_hello.c \
+	broker/io/gateway_item.c \
+	broker/io/gateway_load.c \
+	broker/io/gateway_private.h \
+	broker/io/gateway_query.c \
+	broker/io/gateway_subject.c \
+	broker/main.c
+approvald_CFLAGS = $(AM_CFLAGS) $(EVENT_CFLAGS) $(NETTLE_CFLAGS)
+approvald_LDADD = broker/libbroker.la broker/io/libio.la broker/core/libcore.la \
+	broker/store/libstore.la libapproval/wire/libwire.la $(EVENT_LIBS) $(NETTLE_LIBS)

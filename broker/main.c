@@ -1,5 +1,317 @@
 /* SPDX-License-Identifier: MIT */
-int main(void)
+/* approvald: options, the order of start and end, signals. */
+#include <config.h>
+
+#include <errno.h>
+#include <getopt.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <event2/event.h>
+
+#include "broker/config.h"
+#include "broker/io/gateway.h"
+#include "broker/log.h"
+#include "broker/service.h"
+
+enum {
+	EXIT_USAGE = 2,
+	EXIT_CONFIG = 3,
+	EXIT_STORE = 4,
+	EXIT_SOCKET = 5,
+};
+
+struct arguments {
+	const char *runtime, *state, *config, *store, *level;
+	bool headless;
+};
+
+struct daemon {
+	struct arguments args;
+	struct service_paths paths;
+	struct service_notify notify;
+	struct config config;
+	struct log log;
+	struct event_base *base;
+	struct event *signals[3];
+	struct journal *journal;
+	char *store;
+	struct gateway *gateway;
+	struct listener *listeners[LISTENER_N];
+	bool stop;
+};
+
+static const char usage[] =
+	"Usage: approvald [OPTION]...\n"
+	"The broker between AI agents and the people who approve their tool calls.\n"
+	"\n"
+	"  --runtime-dir DIR   folder of the sockets (default: $XDG_RUNTIME_DIR/approvald)\n"
+	"  --state-dir DIR     folder of the store (default: $XDG_STATE_HOME/approvald)\n"
+	"  --config FILE       read this file instead of the usual ones\n"
+	"  --store KIND        sqlite (default) or memory: forget everything at the end\n"
+	"  --headless          no person will answer: what nothing allows is denied\n"
+	"  --foreground        stay in the foreground (the default; for service files)\n"
+	"  --log-level LEVEL   error, warning, notice, info or debug\n"
+	"  --help, --version\n"
+	"\n"
+	"SIGHUP reloads the configuration, SIGTERM and SIGINT end the broker. See approvald(8).\n";
+
+static int arguments_parse(struct arguments *a, int argc, char **argv)
 {
+	static const struct option options[] = {
+		{ "runtime-dir", required_argument, NULL, 'r' },
+		{ "state-dir", required_argument, NULL, 's' },
+		{ "config", required_argument, NULL, 'c' },
+		{ "store", required_argument, NULL, 'S' },
+		{ "headless", no_argument, NULL, 'H' },
+		{ "foreground", no_argument, NULL, 'f' },
+		{ "log-level", required_argument, NULL, 'l' },
+		{ "help", no_argument, NULL, 'h' },
+		{ "version", no_argument, NULL, 'V' },
+		{ 0 },
+	};
+	enum log_level level;
+	int c;
+
+	while ((c = getopt_long(argc, argv, "hV", options, NULL)) != -1) {
+		switch (c) {
+		case 'r': a->runtime = optarg; break;
+		case 's': a->state = optarg; break;
+		case 'c': a->config = optarg; break;
+		case 'S': a->store = optarg; break;
+		case 'H': a->headless = true; break;
+		case 'f': break;
+		case 'l': a->level = optarg; break;
+		case 'h': fputs(usage, stdout); return 1;
+		case 'V': puts("approvald " PACKAGE_VERSION); return 1;
+		default: goto fail;
+		}
+	}
+	if (optind < argc) {
+		fprintf(stderr, "approvald: unexpected argument '%s'\n", argv[optind]);
+		goto fail;
+	}
+	if (a->store && strcmp(a->store, "sqlite") != 0 && strcmp(a->store, "memory") != 0) {
+		fprintf(stderr, "approvald: --store is sqlite or memory\n");
+		goto fail;
+	}
+	if (a->level && log_level_parse(a->level, &level) < 0) {
+		fprintf(stderr, "approvald: no such log level: '%s'\n", a->level);
+		goto fail;
+	}
 	return 0;
+fail:
+	fputs("Try 'approvald --help'.\n", stderr);
+	return -EINVAL;
+}
+
+/* ---- configuration ---- */
+
+static int daemon_configure(struct daemon *d)
+{
+	struct config_error error;
+	int err = config_load(&d->config, (const char *const *)d->paths.config, d->paths.n_config,
+		d->paths.config_given, &error);
+
+	if (err < 0) {
+		log_error(&d->log, "configuration: %s", error.text);
+		return err;
+	}
+	if (d->args.headless)
+		d->config.headless = true;
+	d->log.level = d->config.log_level;
+	if (d->args.level)
+		log_level_parse(d->args.level, &d->log.level);
+	return 0;
+}
+
+static void on_reload(evutil_socket_t sig, short what, void *arg)
+{
+	struct daemon *d = arg;
+
+	(void)sig;
+	(void)what;
+	service_notify_reloading(&d->notify);
+	if (daemon_configure(d) < 0)
+		log_error(&d->log, "the old configuration stays in force");
+	else if (gateway_configure(d->gateway, &d->config) == 0)
+		log_notice(&d->log, "configuration reloaded");
+	service_notify_ready(&d->notify, NULL);
+}
+
+static void on_stop(evutil_socket_t sig, short what, void *arg)
+{
+	struct daemon *d = arg;
+
+	(void)sig;
+	(void)what;
+	d->stop = true;
+}
+
+static int signals_set(struct daemon *d)
+{
+	static const struct {
+		int number;
+		event_callback_fn fn;
+	} list[3] = { { SIGTERM, on_stop }, { SIGINT, on_stop }, { SIGHUP, on_reload } };
+
+	signal(SIGPIPE, SIG_IGN);
+	for (size_t i = 0; i < 3; i++) {
+		d->signals[i] = evsignal_new(d->base, list[i].number, list[i].fn, d);
+		if (!d->signals[i] || event_add(d->signals[i], NULL) < 0)
+			return -ENOMEM;
+	}
+	return 0;
+}
+
+/* ---- start ---- */
+
+static int store_open(struct daemon *d)
+{
+	int err;
+
+	if (d->args.store && strcmp(d->args.store, "memory") == 0) {
+		d->store = strdup("memory");
+		return d->store ? journal_open_memory(&d->journal) : -ENOMEM;
+	}
+	if (d->config.store_path)
+		d->store = strdup(d->config.store_path);
+	else if (asprintf(&d->store, "%s/history.db", d->paths.state) < 0)
+		d->store = NULL;
+	if (!d->store)
+		return -ENOMEM;
+	err = service_folder(d->paths.state);
+	if (err == 0)
+		err = journal_open_sqlite(&d->journal, d->store);
+	if (err == -EPROTO)
+		log_error(&d->log, "%s was written by a newer approvald: upgrade, or move it away",
+			d->store);
+	else if (err == -EBUSY)
+		log_error(&d->log, "%s is in use by another approvald", d->store);
+	else if (err == -EUCLEAN)
+		log_error(&d->log,
+			"%s is corrupt: nothing of it was changed; move it away, or restore a copy",
+			d->store);
+	else if (err < 0)
+		log_error(&d->log, "store %s: %s", d->store, strerror(-err));
+	return err;
+}
+
+static int sockets_open(struct daemon *d)
+{
+	struct service_sockets inherited;
+	int err = service_sockets_take(&inherited, &d->paths);
+
+	if (err < 0) {
+		log_error(&d->log, "socket activation: %s", strerror(-err));
+		return err;
+	}
+	for (int kind = 0; kind < LISTENER_N; kind++) {
+		struct listener_config c = { .kind = (enum listener_kind)kind,
+			.folder = kind == LISTENER_AGENT ? d->paths.agent : d->paths.frontend,
+			.folder_mode = 0700, .socket_mode = 0600, .socket_gid = (gid_t)-1,
+			.own_uid_only = true };
+
+		if (inherited.fd[kind] >= 0)
+			err = listener_adopt(&d->listeners[kind], inherited.fd[kind], &c, d->base,
+				gateway_processes(d->gateway), &d->log, gateway_accepted, d->gateway);
+		else
+			err = listener_open(&d->listeners[kind], &c, d->base,
+				gateway_processes(d->gateway), &d->log, gateway_accepted, d->gateway);
+		if (err == -EADDRINUSE)
+			log_error(&d->log, "another approvald listens in %s", c.folder);
+		else if (err < 0)
+			log_error(&d->log, "%s: %s", c.folder, strerror(-err));
+		if (err < 0)
+			return err;
+	}
+	return 0;
+}
+
+static void daemon_release(struct daemon *d)
+{
+	for (int i = 0; i < LISTENER_N; i++)
+		listener_close(d->listeners[i]);
+	gateway_free(d->gateway);
+	journal_close(d->journal);
+	for (size_t i = 0; i < 3; i++)
+		if (d->signals[i])
+			event_free(d->signals[i]);
+	if (d->base)
+		event_base_free(d->base);
+	free(d->store);
+	config_release(&d->config);
+	service_notify_release(&d->notify);
+	service_paths_release(&d->paths);
+}
+
+static int daemon_start(struct daemon *d)
+{
+	struct gateway_options o = { .log = &d->log, .config = &d->config, .user_mode = true };
+	int err = service_paths_find(&d->paths, d->args.runtime, d->args.state, d->args.config);
+
+	if (err < 0) {
+		log_error(&d->log, "no folder to work in: %s; give --runtime-dir and --state-dir",
+			strerror(-err));
+		return EXIT_CONFIG;
+	}
+	if (daemon_configure(d) < 0)
+		return EXIT_CONFIG;
+	service_raise_nofile();
+	d->base = event_base_new();
+	if (!d->base || signals_set(d) < 0 || service_notify_init(&d->notify) < 0)
+		return EXIT_FAILURE;
+	/* the runtime folder first: its lock keeps a second broker away from the store */
+	err = service_folder(d->paths.runtime);
+	if (err < 0) {
+		log_error(&d->log, "%s: %s", d->paths.runtime, strerror(-err));
+		return EXIT_SOCKET;
+	}
+	if (store_open(d) < 0)
+		return EXIT_STORE;
+	o.base = d->base;
+	o.journal = d->journal;
+	o.store_name = d->store;
+	err = gateway_new(&d->gateway, &o);
+	if (err == 0)
+		err = gateway_load(d->gateway);
+	if (err < 0) {
+		log_error(&d->log, "loading %s: %s", d->store, strerror(-err));
+		return EXIT_STORE;
+	}
+	return sockets_open(d) < 0 ? EXIT_SOCKET : 0;
+}
+
+int main(int argc, char **argv)
+{
+	struct daemon d = { .notify.fd = -1 };
+	int err, status;
+
+	err = arguments_parse(&d.args, argc, argv);
+	if (err)
+		return err > 0 ? 0 : EXIT_USAGE;
+	umask(077);
+	log_init(&d.log, LOG_LEVEL_NOTICE);
+	config_init(&d.config);
+	status = daemon_start(&d);
+	if (status == 0) {
+		log_notice(&d.log, "approvald " PACKAGE_VERSION " listens in %s", d.paths.runtime);
+		service_notify_ready(&d.notify, "waiting for agents");
+	}
+	while (status == 0 && !d.stop)
+		if (gateway_run_once(d.gateway) < 0) {
+			log_error(&d.log, "the event loop is broken");
+			status = EXIT_FAILURE;
+		}
+	service_notify_stopping(&d.notify);
+	if (d.gateway)
+		gateway_stop(d.gateway);
+	daemon_release(&d);
+	return status;
 }

@@ -9,7 +9,7 @@
 #define CORE_ENTITY_H
 
 #include <bsd/sys/queue.h>
-#include <bsd/sys/tree.h>
+#include "broker/core/tree.h"
 
 #include "broker/core/types.h"
 #include "libapproval/limits.h"

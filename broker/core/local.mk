@@ -22,6 +22,7 @@ broker_core_libcore_la_SOURCES = \
 	broker/core/request.h \
 	broker/core/row.h \
 	broker/core/transaction.c \
+	broker/core/tree.h \
 	broker/core/turn.c \
 	broker/core/turn.h \
 	broker/core/types.c \

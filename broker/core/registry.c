@@ -71,10 +71,6 @@ static int owner_compare(const struct owner *a, const struct owner *b)
 	return (a->uid > b->uid) - (a->uid < b->uid);
 }
 
-/* bsd/sys/tree.h leaves this to libbsd's own <sys/cdefs.h> */
-#ifndef __unused
-#define __unused __attribute__((__unused__))
-#endif
 RB_GENERATE_STATIC(entity_id_tree, entity, by_id, id_compare)
 RB_GENERATE_STATIC(entity_due_tree, entity, by_due, due_compare)
 RB_GENERATE_STATIC(session_key_tree, session, by_key, key_compare)

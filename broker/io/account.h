@@ -10,7 +10,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include <bsd/sys/tree.h>
+#include "broker/core/tree.h"
 
 struct account_limits {
 	uint32_t connections;

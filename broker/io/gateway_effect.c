@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Effects become records and messages. */
+#include <config.h>
+
 #include "broker/io/gateway_private.h"
 
 #include <errno.h>

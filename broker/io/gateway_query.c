@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The calls of frontends that only ask. They read what the batch so far made of the engine. */
+#include <config.h>
+
 #include "broker/io/gateway_private.h"
 
 #include <errno.h>

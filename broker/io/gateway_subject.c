@@ -10,9 +10,6 @@ static int subject_compare(const struct subject *a, const struct subject *b)
 	return process_id_compare(&a->id, &b->id);
 }
 
-#ifndef __unused
-#define __unused __attribute__((__unused__))
-#endif
 RB_GENERATE_STATIC(subject_tree, subject, entry, subject_compare)
 
 int subject_change(struct gateway *g, const struct process_id *id, bool on)

@@ -14,7 +14,7 @@
 
 #include <sys/types.h>
 
-#include <bsd/sys/tree.h>
+#include "broker/core/tree.h"
 #include <event2/event.h>
 
 #include "broker/core/types.h"
