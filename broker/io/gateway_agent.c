@@ -203,7 +203,7 @@ static void request_step(struct gateway *g, struct client *client, const struct 
 		str_unref(paths[i].given);
 		str_unref(paths[i].resolved);
 	}
-	facts_draft_free(&r->draft);
+	facts_release(&r->draft);
 }
 
 static bool is_check(const struct wire_frame *f)
@@ -234,6 +234,16 @@ static void request_resolved(void *arg, struct resolver_result *result)
 		peer_resume(client->peer);
 }
 
+/* Text with a NUL in it is no path: it comes out shorter, and so resolves to something else or nothing. */
+static void text_copy(char *out, size_t size, struct bytes text)
+{
+	size_t n = text.len < size ? text.len : size - 1;
+
+	if (n)
+		memcpy(out, text.data, n);
+	out[n] = 0;
+}
+
 static int agent_request(struct gateway *g, struct client *client, const struct wire_frame *f,
 	struct bytes raw)
 {
@@ -259,24 +269,26 @@ static int agent_request(struct gateway *g, struct client *client, const struct 
 	if (err)
 		return err < 0 ? err : 0;
 	if (r.draft.n_paths) {
+		char cwd[LIMIT_TEXT + 1];
 		struct resolver_spec spec = { .subject = client->peer->process,
-			.cwd = r.draft.cwd, .home = client->home,
+			.cwd = cwd, .home = client->home,
 			.workspace = s->s.r.workspace ? str_text(s->s.r.workspace) : NULL,
 			.alias = client->alias, .paths = r.draft.paths, .n = r.draft.n_paths };
 
+		text_copy(cwd, sizeof(cwd), r.draft.in.cwd);
 		err = pending_call_new(g, client, &p);
 		if (err < 0)
-			return facts_draft_free(&r.draft), err;
+			return facts_release(&r.draft), err;
 		err = resolver_paths(g->resolver, &spec, now, request_resolved, p, &result, &job);
 		if (err == 0) {
 			err = pending_call_park(p, job, raw);
 			if (err < 0)
 				pending_call_free(p);
-			return facts_draft_free(&r.draft), err;
+			return facts_release(&r.draft), err;
 		}
 		pending_call_free(p);
 		if (err < 0)
-			return facts_draft_free(&r.draft), err;
+			return facts_release(&r.draft), err;
 	}
 	request_step(g, client, f, &r, is_check(f), result);
 	return 0;

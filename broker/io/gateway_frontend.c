@@ -123,7 +123,7 @@ static int edit_facts(struct gateway *g, struct command_decision *d, struct fact
 	facts->n_paths = 0;
 	for (unsigned i = 0; i < n; i++)
 		str_unref(paths[i].given);
-	facts_draft_free(&draft);
+	facts_release(&draft);
 	d->facts = facts;
 	return err;
 }

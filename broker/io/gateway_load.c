@@ -206,7 +206,7 @@ static int load_request(void *arg, const struct request_record *r)
 	err = facts_finish(&draft, r->paths, r->n_paths, &facts);
 	if (err == 0)
 		err = engine_restore_request(&l->g->engine, l->now, l->state.alive, r, &facts);
-	facts_draft_free(&draft);
+	facts_release(&draft);
 	return err;
 }
 
