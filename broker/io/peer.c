@@ -35,14 +35,15 @@ struct peers {
 	void *arg;
 	size_t max_output, count, kept_fds, n_ready;
 	struct peer_list dirty, gone, ready;
-	/* descriptors of the message that is being delivered; the first n_old from an earlier read */
+	/* descriptors of the message that is being delivered; the first n_old from an earlier
+	 * read */
 	int fds[LIMIT_FDS];
 	size_t n_fds, n_old;
 	uint8_t *buffer; /* LIMIT_READ_CHUNK */
 };
 
-int peers_new(struct peers **out, struct event_base *base, const struct peer_ops *ops, void *arg,
-	size_t max_output)
+int peers_new(struct peers **out, struct event_base *base, const struct peer_ops *ops,
+	void *arg, size_t max_output)
 {
 	struct peers *all = calloc(1, sizeof(*all));
 
@@ -122,8 +123,7 @@ static void fds_load(struct peers *all, struct peer *p)
  */
 static void fds_store(struct peers *all, struct peer *p)
 {
-	if (p->input && p->state == PEER_OPEN &&
-		all->kept_fds + all->n_fds <= LIMIT_FDS_KEPT) {
+	if (p->input && p->state == PEER_OPEN && all->kept_fds + all->n_fds <= LIMIT_FDS_KEPT) {
 		memcpy(p->input->fds, all->fds, all->n_fds * sizeof(*all->fds));
 		p->input->n_fds = all->n_fds;
 		all->kept_fds += all->n_fds;
@@ -265,7 +265,7 @@ static int span_deliver(struct peer *p, struct span *span)
 		}
 		if (rc == WIRE_SCAN_MORE)
 			break;
-		frame = (struct bytes){ span->data + span->start, span->scanned - span->start };
+		frame = (struct bytes){span->data + span->start, span->scanned - span->start};
 		wire_scan_init(span->scan);
 		span->start = span->scanned;
 		p->in_frame = true;
@@ -316,7 +316,7 @@ static void deliver_kept(struct peer *p)
 static void deliver_fresh(struct peer *p, const uint8_t *data, size_t len)
 {
 	struct wire_scan scan;
-	struct span span = { .data = data, .len = len, .scan = &scan };
+	struct span span = {.data = data, .len = len, .scan = &scan};
 
 	wire_scan_init(&scan);
 	if (span_deliver(p, &span) < 0 || span.start == len)
@@ -335,7 +335,7 @@ static void on_readable(struct peer *p)
 		char bytes[CMSG_SPACE(LIMIT_FDS * sizeof(int))];
 		struct cmsghdr align;
 	} control;
-	struct iovec iov = { all->buffer, LIMIT_READ_CHUNK };
+	struct iovec iov = {all->buffer, LIMIT_READ_CHUNK};
 	struct msghdr msg = {
 		.msg_iov = &iov,
 		.msg_iovlen = 1,
@@ -378,7 +378,8 @@ static int reading_watch(struct peer *p)
 	/* epoll tells of a paused peer's death without reading from it */
 	short what = p->paused ? EV_CLOSED : EV_READ;
 
-	if (event_assign(&p->reading, p->all->base, p->fd, what | EV_PERSIST, on_event, p) < 0 ||
+	if (event_assign(&p->reading, p->all->base, p->fd, what | EV_PERSIST, on_event, p) <
+			0 ||
 		event_add(&p->reading, NULL) < 0)
 		return -ENOMEM;
 	return 0;
@@ -494,7 +495,8 @@ void peer_send(struct peer *p, struct bytes message)
 
 	if (p->state != PEER_OPEN || message.len == 0)
 		return;
-	if (message.len > p->all->max_output || peer_queued(p) > p->all->max_output - message.len) {
+	if (message.len > p->all->max_output ||
+		peer_queued(p) > p->all->max_output - message.len) {
 		peer_goodbye(p, "slow reader");
 		return;
 	}
@@ -533,7 +535,8 @@ static int output_write(struct peer *p)
 		event_free(p->writing);
 		p->writing = NULL;
 	} else if (p->output && !p->writing) {
-		p->writing = event_new(p->all->base, p->fd, EV_WRITE | EV_PERSIST, on_writable, p);
+		p->writing =
+			event_new(p->all->base, p->fd, EV_WRITE | EV_PERSIST, on_writable, p);
 		if (!p->writing || event_add(p->writing, NULL) < 0) {
 			peer_goodbye(p, "out of memory");
 			return -ENOMEM;

@@ -123,8 +123,8 @@ static int copy(char **to, const char *from)
 	return from && !*to ? -ENOMEM : 0;
 }
 
-static int job_new(struct resolver_job **out, const struct resolver_spec *spec,
-	const char *claimed)
+static int job_new(
+	struct resolver_job **out, const struct resolver_spec *spec, const char *claimed)
 {
 	struct resolver_job *job = calloc(1, sizeof(*job));
 	size_t n = spec->n;
@@ -207,8 +207,8 @@ static int job_run(struct resolver_job *job, int own_root, bool only_cached)
 	for (; job->at < job->n; job->at++) {
 		if (!job->absolute[job->at])
 			continue;
-		rc = path_resolve(root, job->absolute[job->at], only_cached,
-			&job->resolved[job->at]);
+		rc = path_resolve(
+			root, job->absolute[job->at], only_cached, &job->resolved[job->at]);
 		if (rc)
 			return rc;
 	}
@@ -372,7 +372,8 @@ static void on_done(evutil_socket_t fd, short what, void *arg)
 	}
 }
 
-int resolver_new(struct resolver **out, struct event_base *base, const struct resolver_hook *hook)
+int resolver_new(
+	struct resolver **out, struct event_base *base, const struct resolver_hook *hook)
 {
 	struct resolver *r = calloc(1, sizeof(*r));
 	struct shared *s = calloc(1, sizeof(*s));
@@ -482,7 +483,8 @@ answer:
 }
 
 int resolver_paths(struct resolver *r, const struct resolver_spec *spec, int64_t now,
-	resolver_done done, void *arg, struct resolver_result **result, struct resolver_job **out)
+	resolver_done done, void *arg, struct resolver_result **result,
+	struct resolver_job **out)
 {
 	struct resolver_job *job;
 	int rc;
@@ -498,9 +500,9 @@ int resolver_paths(struct resolver *r, const struct resolver_spec *spec, int64_t
 	return job_submit(r, job, spec->subject, now, result);
 }
 
-int resolver_workspace(struct resolver *r, const struct resolver_spec *spec, const char *claimed,
-	int64_t now, resolver_done done, void *arg, struct resolver_result **result,
-	struct resolver_job **out)
+int resolver_workspace(struct resolver *r, const struct resolver_spec *spec,
+	const char *claimed, int64_t now, resolver_done done, void *arg,
+	struct resolver_result **result, struct resolver_job **out)
 {
 	struct resolver_spec bare = {
 		.subject = spec->subject,
