@@ -7,9 +7,11 @@ broker_io_libio_la_SOURCES = \
 	broker/io/listener.c broker/io/listener.h \
 	broker/io/path.c broker/io/path.h \
 	broker/io/peer.c broker/io/peer.h \
+	broker/io/peer_input.c broker/io/peer_private.h \
 	broker/io/process.c broker/io/process.h \
 	broker/io/procfs.c broker/io/procfs.h \
 	broker/io/resolver.c broker/io/resolver.h \
+	broker/io/resolver_job.c broker/io/resolver_job.h \
 	broker/io/surroundings.c \
 	broker/io/workspace.c broker/io/workspace.h \
 	broker/log.c broker/log.h
