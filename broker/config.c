@@ -126,23 +126,23 @@ static const char a_duration[] = "a duration: 500ms, 30s, 10m, 2h, 7d";
 static const char a_duration_or_never[] = "never, or a duration: 30s, 10m, 2h, 7d";
 
 static const struct key keys[] = {
-	{ "broker", "when-alone", set_when_alone, "wait or deny" },
-	{ "broker", "headless", set_headless, "yes or no" },
-	{ "broker", "deadline", set_deadline, a_duration_or_never },
-	{ "broker", "default-mode", set_default_mode, "plan, normal or auto-edit" },
-	{ "broker", "policy-timeout", set_policy_timeout, a_duration },
-	{ "broker", "required-policies", set_required_policies, "names, with commas between" },
-	{ "broker", "repeat-limit", set_repeat_limit, "a number from 1 to 1000" },
-	{ "broker", "grace", set_grace, a_duration },
-	{ "limits", "connections", set_connections, "a number from 1 to 1000000" },
-	{ "limits", "pending", set_pending, "a number from 1 to 10000000" },
-	{ "limits", "pending-bytes", set_pending_bytes, "a size: 4096, 64K, 512M, 2G" },
-	{ "limits", "rate", set_rate, "a number from 0 (no limit) to 10000000" },
-	{ "limits", "sessions", set_sessions, "a number from 1 to 1000000" },
-	{ "store", "path", set_store_path, "an absolute path" },
-	{ "store", "retention-age", set_retention_age, a_duration_or_never },
-	{ "store", "retention-size", set_retention_size, "unlimited, or a size: 64M, 2G" },
-	{ "log", "level", set_log_level, "error, warning, notice, info or debug" },
+	{"broker", "when-alone", set_when_alone, "wait or deny"},
+	{"broker", "headless", set_headless, "yes or no"},
+	{"broker", "deadline", set_deadline, a_duration_or_never},
+	{"broker", "default-mode", set_default_mode, "plan, normal or auto-edit"},
+	{"broker", "policy-timeout", set_policy_timeout, a_duration},
+	{"broker", "required-policies", set_required_policies, "names, with commas between"},
+	{"broker", "repeat-limit", set_repeat_limit, "a number from 1 to 1000"},
+	{"broker", "grace", set_grace, a_duration},
+	{"limits", "connections", set_connections, "a number from 1 to 1000000"},
+	{"limits", "pending", set_pending, "a number from 1 to 10000000"},
+	{"limits", "pending-bytes", set_pending_bytes, "a size: 4096, 64K, 512M, 2G"},
+	{"limits", "rate", set_rate, "a number from 0 (no limit) to 10000000"},
+	{"limits", "sessions", set_sessions, "a number from 1 to 1000000"},
+	{"store", "path", set_store_path, "an absolute path"},
+	{"store", "retention-age", set_retention_age, a_duration_or_never},
+	{"store", "retention-size", set_retention_size, "unlimited, or a size: 64M, 2G"},
+	{"log", "level", set_log_level, "error, warning, notice, info or debug"},
 };
 #define KEY_N (sizeof(keys) / sizeof(keys[0]))
 
@@ -153,8 +153,8 @@ struct reading {
 	const char *file;
 	const char *at, *end;
 	unsigned line;
-	int rc;		 /* the first error; what comes after it is not looked at */
-	uint32_t seen;	 /* keys that this file set */
+	int rc;	       /* the first error; what comes after it is not looked at */
+	uint32_t seen; /* keys that this file set */
 };
 
 _Static_assert(KEY_N <= 32, "struct reading has a bit for each key");
@@ -180,7 +180,6 @@ static void fail(struct reading *r, int rc, const char *format, ...)
 	vsnprintf(text + n, size - (size_t)n, format, ap);
 	va_end(ap);
 }
-
 
 static const char *quote(char buf[80], const char *text)
 {
@@ -336,10 +335,10 @@ static void file_read(struct reading *r, int fd)
 	free(text);
 }
 
-static int file_load(struct config *c, const char *file, bool required,
-	struct config_error *error)
+static int file_load(
+	struct config *c, const char *file, bool required, struct config_error *error)
 {
-	struct reading r = { .config = c, .error = error, .file = file };
+	struct reading r = {.config = c, .error = error, .file = file};
 	int fd = open(file, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
 
 	if (fd < 0) {

@@ -29,8 +29,8 @@ static int digits_parse(const char *text, uint64_t most, uint64_t *out, const ch
 
 int config_bool_parse(const char *text, bool *out)
 {
-	static const char *const yes[] = { "yes", "true", "on", "1" };
-	static const char *const no[] = { "no", "false", "off", "0" };
+	static const char *const yes[] = {"yes", "true", "on", "1"};
+	static const char *const no[] = {"no", "false", "off", "0"};
 
 	for (size_t i = 0; i < 4; i++) {
 		*out = strcmp(text, yes[i]) == 0;
@@ -78,11 +78,11 @@ int config_duration_parse(const char *text, int64_t *us)
 		const char *name;
 		uint64_t us;
 	} units[] = {
-		{ "ms", 1000 },
-		{ "s", 1000000 },
-		{ "m", 60ull * 1000000 },
-		{ "h", 3600ull * 1000000 },
-		{ "d", 86400ull * 1000000 },
+		{"ms", 1000},
+		{"s", 1000000},
+		{"m", 60ull * 1000000},
+		{"h", 3600ull * 1000000},
+		{"d", 86400ull * 1000000},
 	};
 	const char *rest;
 	uint64_t v;
@@ -112,7 +112,7 @@ int config_duration_or_never(const char *text, int64_t *us)
 
 int config_mode_parse(const char *text, enum mode *out)
 {
-	static const char *const names[] = { MODE_LIST(MODE_TEXT, ) };
+	static const char *const names[] = {MODE_LIST(MODE_TEXT, )};
 
 	for (unsigned i = 0; i < MODE_YOLO; i++)
 		if (strcmp(text, names[i]) == 0) {
@@ -138,7 +138,7 @@ static struct bytes name_next(const char **text)
 	*text = start + len + (start[len] == ',');
 	while (len > 0 && (start[len - 1] == ' ' || start[len - 1] == '\t'))
 		len--;
-	return (struct bytes){ start, len };
+	return (struct bytes){start, len};
 }
 
 int config_names_parse(const char *text, char ***out, size_t *n)

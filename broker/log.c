@@ -18,7 +18,7 @@
  */
 static size_t utf8_decode(const uint8_t *s, size_t len, uint32_t *out)
 {
-	static const uint32_t least[] = { 0, 0, 0x80, 0x800, 0x10000 };
+	static const uint32_t least[] = {0, 0, 0x80, 0x800, 0x10000};
 	size_t n;
 	uint32_t c;
 
@@ -125,7 +125,7 @@ void log_init(struct log *log, enum log_level level)
 	struct stat st;
 	char end;
 
-	*log = (struct log){ .fd = STDERR_FILENO, .level = level };
+	*log = (struct log){.fd = STDERR_FILENO, .level = level};
 	if (stream && sscanf(stream, "%llu:%llu%c", &dev, &ino, &end) == 2 &&
 		fstat(STDERR_FILENO, &st) == 0)
 		log->prefixes = st.st_dev == dev && st.st_ino == ino;
@@ -150,8 +150,8 @@ void log_write(const struct log *log, enum log_level level, const char *format, 
 		len = sizeof(raw) - 1;
 	if (log->prefixes)
 		n = (size_t)snprintf(line, sizeof(line), "<%d>", (int)level);
-	n += escape(line + n, sizeof(line) - n - 1, (struct bytes){ raw, (size_t)len }, false,
-		&rest);
+	n += escape(
+		line + n, sizeof(line) - n - 1, (struct bytes){raw, (size_t)len}, false, &rest);
 	line[n++] = '\n';
 	/* a log that can't be written is no reason to stop */
 	while (write(log->fd, line, n) < 0 && errno == EINTR)
@@ -164,11 +164,11 @@ int log_level_parse(const char *name, enum log_level *out)
 		const char *name;
 		enum log_level level;
 	} names[] = {
-		{ "error", LOG_LEVEL_ERROR },
-		{ "warning", LOG_LEVEL_WARNING },
-		{ "notice", LOG_LEVEL_NOTICE },
-		{ "info", LOG_LEVEL_INFO },
-		{ "debug", LOG_LEVEL_DEBUG },
+		{"error", LOG_LEVEL_ERROR},
+		{"warning", LOG_LEVEL_WARNING},
+		{"notice", LOG_LEVEL_NOTICE},
+		{"info", LOG_LEVEL_INFO},
+		{"debug", LOG_LEVEL_DEBUG},
 	};
 
 	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)

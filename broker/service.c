@@ -23,8 +23,7 @@
 /* ---- folders ---- */
 
 /* printf into memory; NULL in *out and -ENOMEM on failure. */
-static int text_make(char **out, const char *format, ...)
-	__attribute__((format(printf, 2, 3)));
+static int text_make(char **out, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 static int text_make(char **out, const char *format, ...)
 {
@@ -112,10 +111,10 @@ static int config_find(struct service_paths *p, const char *home, const char *ar
 	return rc == -ENOENT ? 0 : rc;
 }
 
-int service_paths_find(struct service_paths *out, const char *runtime, const char *state,
-	const char *config)
+int service_paths_find(
+	struct service_paths *out, const char *runtime, const char *state, const char *config)
 {
-	struct service_paths p = { 0 };
+	struct service_paths p = {0};
 	char *home = NULL;
 	int rc = workspace_home(getuid(), &home);
 
@@ -146,7 +145,7 @@ void service_paths_release(struct service_paths *p)
 	free(p->frontend);
 	free(p->config[0]);
 	free(p->config[1]);
-	*p = (struct service_paths){ 0 };
+	*p = (struct service_paths){0};
 }
 
 int service_folder(const char *path)
@@ -222,7 +221,7 @@ static int sockets_sort(struct service_sockets *out, int n, const char *names,
 	int taken = 0, rc = 0;
 
 	for (int fd = LISTEN_FDS_START; fd < LISTEN_FDS_START + n; fd++) {
-		struct bytes name = { names, strcspn(names, ":") };
+		struct bytes name = {names, strcspn(names, ":")};
 		int kind = -1;
 
 		names += name.len;
@@ -284,7 +283,7 @@ static int notify_address(struct service_notify *n, const char *path)
 		return -EPROTONOSUPPORT;
 	if (len >= sizeof(n->address.sun_path))
 		return -ENAMETOOLONG;
-	n->address = (struct sockaddr_un){ .sun_family = AF_UNIX };
+	n->address = (struct sockaddr_un){.sun_family = AF_UNIX};
 	memcpy(n->address.sun_path, path, len);
 	n->address_len = (socklen_t)(offsetof(struct sockaddr_un, sun_path) + len);
 	if (path[0] == '@')
@@ -300,7 +299,7 @@ int service_notify_init(struct service_notify *n)
 	uint64_t usec = 0;
 	int rc = 0;
 
-	*n = (struct service_notify){ .fd = -1 };
+	*n = (struct service_notify){.fd = -1};
 	if (path)
 		rc = notify_address(n, path);
 	if (!rc && path && environment_is_us("WATCHDOG_PID", true) == 1 &&
@@ -362,7 +361,8 @@ int service_notify_reloading(const struct service_notify *n)
 
 	clock_gettime(CLOCK_MONOTONIC, &ts);
 	snprintf(text, sizeof(text), "RELOADING=1\nMONOTONIC_USEC=%llu",
-		(unsigned long long)ts.tv_sec * 1000000 + (unsigned long long)ts.tv_nsec / 1000);
+		(unsigned long long)ts.tv_sec * 1000000 +
+			(unsigned long long)ts.tv_nsec / 1000);
 	return notify_send(n, text);
 }
 

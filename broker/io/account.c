@@ -21,6 +21,10 @@ static int account_compare(struct account *a, struct account *b)
 	return (a->uid > b->uid) - (a->uid < b->uid);
 }
 
+/* bsd/sys/tree.h leaves this to libbsd's own <sys/cdefs.h> */
+#ifndef __unused
+#define __unused __attribute__((__unused__))
+#endif
 RB_GENERATE_STATIC(account_tree, account, entry, account_compare)
 
 void account_limits_default(struct account_limits *limits)
@@ -72,7 +76,7 @@ void accounts_set_limits(struct accounts *all, const struct account_limits *limi
 	struct account *a;
 
 	all->limits = *limits;
-	RB_FOREACH(a, account_tree, &all->tree)
+	RB_FOREACH (a, account_tree, &all->tree)
 		if (a->tokens > (uint64_t)limits->rate * TOKEN)
 			a->tokens = (uint64_t)limits->rate * TOKEN;
 }
@@ -94,7 +98,7 @@ static void accounts_sweep(struct accounts *all)
 
 int account_get(struct accounts *all, uint32_t uid, struct account **out)
 {
-	struct account key = { .uid = uid };
+	struct account key = {.uid = uid};
 	struct account *a = RB_FIND(account_tree, &all->tree, &key);
 
 	if (!a) {

@@ -46,7 +46,7 @@ static int chain_walk(const struct process *p, struct process_id *chain, size_t 
 		rc = parent_read(&child, &parent);
 		if (rc)
 			return rc < 0 ? rc : -EAGAIN;
-		chain[n++] = (struct process_id){ .pid = parent.pid, .start = parent.start };
+		chain[n++] = (struct process_id){.pid = parent.pid, .start = parent.start};
 	}
 	return (int)n;
 }
@@ -83,8 +83,8 @@ int process_record(struct process *p)
 	return 0;
 }
 
-int process_is_or_descends(struct process *p,
-	bool (*member)(void *arg, const struct process_id *id), void *arg)
+int process_is_or_descends(
+	struct process *p, bool (*member)(void *arg, const struct process_id *id), void *arg)
 {
 	struct process_id chain[LIMIT_ANCESTORS];
 	int n;

@@ -52,7 +52,7 @@ static void on_retry(evutil_socket_t fd, short what, void *arg)
 /* The system has nothing to give: look away for a while, instead of spinning. */
 static void back_off(struct listener *l)
 {
-	static const struct timeval tv = { 0, TIME_ACCEPT_RETRY_MS * 1000 };
+	static const struct timeval tv = {0, TIME_ACCEPT_RETRY_MS * 1000};
 
 	event_del(l->readable);
 	event_add(l->retry, &tv);
@@ -67,7 +67,8 @@ static void reserve_open(struct listener *l)
 static void report_full(struct listener *l)
 {
 	if (!l->full)
-		log_warning(l->log, "%s socket: out of descriptors, connections are turned away",
+		log_warning(l->log,
+			"%s socket: out of descriptors, connections are turned away",
 			kind_text(l));
 	l->full = true;
 }
@@ -148,7 +149,7 @@ static int address_make(struct sockaddr_un *sa, const char *folder, const char *
 {
 	int n;
 
-	*sa = (struct sockaddr_un){ .sun_family = AF_UNIX };
+	*sa = (struct sockaddr_un){.sun_family = AF_UNIX};
 	n = snprintf(sa->sun_path, sizeof(sa->sun_path), "%s/%s", folder, name);
 	return n < 0 || (size_t)n >= sizeof(sa->sun_path) ? -ENAMETOOLONG : 0;
 }
@@ -260,8 +261,9 @@ static int listener_start(struct listener *l, struct event_base *base)
 	return 0;
 }
 
-int listener_open(struct listener **out, const struct listener_config *c, struct event_base *base,
-	struct process_table *processes, struct log *log, listener_accepted accepted, void *arg)
+int listener_open(struct listener **out, const struct listener_config *c,
+	struct event_base *base, struct process_table *processes, struct log *log,
+	listener_accepted accepted, void *arg)
 {
 	struct listener *l;
 	int rc = listener_new(&l, c, processes, log, accepted, arg);

@@ -7,19 +7,23 @@ broker_io_libio_la_SOURCES = \
 	broker/io/listener.c broker/io/listener.h \
 	broker/io/path.c broker/io/path.h \
 	broker/io/peer.c broker/io/peer.h \
+	broker/io/peer_input.c broker/io/peer_private.h \
 	broker/io/process.c broker/io/process.h \
 	broker/io/procfs.c broker/io/procfs.h \
 	broker/io/resolver.c broker/io/resolver.h \
+	broker/io/resolver_job.c broker/io/resolver_job.h \
 	broker/io/surroundings.c \
-	broker/io/workspace.c broker/io/workspace.h
+	broker/io/workspace.c broker/io/workspace.h \
+	broker/log.c broker/log.h
+broker_io_libio_la_CPPFLAGS = $(AM_CPPFLAGS) -D_GNU_SOURCE
 broker_io_libio_la_CFLAGS = $(AM_CFLAGS) $(EVENT_CFLAGS)
 broker_io_libio_la_LIBADD = libapproval/wire/libwire.la $(EVENT_LIBS)
 
-# what the broker is beside its connections: no part of it is needed by libio but the log
+# what the broker is beside its connections
 broker_libbroker_la_SOURCES = \
 	broker/config.c broker/config.h \
 	broker/config_value.c broker/config_value.h \
-	broker/log.c broker/log.h \
 	broker/service.c broker/service.h
+broker_libbroker_la_CPPFLAGS = $(AM_CPPFLAGS) -D_GNU_SOURCE
 broker_libbroker_la_CFLAGS = $(AM_CFLAGS) $(INIH_CFLAGS) $(EVENT_CFLAGS)
 broker_libbroker_la_LIBADD = broker/io/libio.la $(INIH_LIBS)

@@ -306,7 +306,7 @@ static int walk(struct walk *w)
 
 int path_resolve(int root, const char *absolute, bool only_cached, char **out)
 {
-	struct walk w = { .root = root, .only_cached = only_cached };
+	struct walk w = {.root = root, .only_cached = only_cached};
 	int rc, fd;
 
 	*out = NULL;

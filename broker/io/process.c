@@ -41,6 +41,10 @@ static int process_compare(struct process *a, struct process *b)
 	return process_id_compare(&a->id, &b->id);
 }
 
+/* bsd/sys/tree.h leaves this to libbsd's own <sys/cdefs.h> */
+#ifndef __unused
+#define __unused __attribute__((__unused__))
+#endif
 RB_GENERATE_STATIC(process_tree, process, entry, process_compare)
 
 int process_table_new(struct process_table **out, struct event_base *base, int flags,
@@ -73,7 +77,7 @@ size_t process_table_count(const struct process_table *t)
 /* A pidfd becomes readable when its process has exited, reaped or not. */
 static bool pidfd_alive(int pidfd)
 {
-	struct pollfd p = { .fd = pidfd, .events = POLLIN };
+	struct pollfd p = {.fd = pidfd, .events = POLLIN};
 
 	return poll(&p, 1, 0) == 0;
 }
@@ -84,10 +88,10 @@ bool process_alive(const struct process *p)
 }
 
 /* Takes the pidfd over on success; the process was seen alive after id was read. */
-static int process_share(struct process_table *t, const struct process_id *id, int pidfd,
-	struct process **out)
+static int process_share(
+	struct process_table *t, const struct process_id *id, int pidfd, struct process **out)
 {
-	struct process key = { .id = *id };
+	struct process key = {.id = *id};
 	struct process *p = RB_FIND(process_tree, &t->tree, &key);
 
 	if (p) {
@@ -124,7 +128,7 @@ static int process_pin(struct process_table *t, uint32_t pid, int pidfd, struct 
 		return rc;
 	if (!pidfd_alive(pidfd))
 		return -ESRCH;
-	id = (struct process_id){ .pid = pid, .start = st.start };
+	id = (struct process_id){.pid = pid, .start = st.start};
 	return process_share(t, &id, pidfd, out);
 }
 
@@ -132,8 +136,8 @@ static int process_pin(struct process_table *t, uint32_t pid, int pidfd, struct 
  * The process of a number alone: whatever has the number while the pidfd is
  * opened is the one that had it before, if the start time is the same.
  */
-static int process_open(struct process_table *t, uint32_t pid, const uint64_t *start,
-	struct process **out)
+static int process_open(
+	struct process_table *t, uint32_t pid, const uint64_t *start, struct process **out)
 {
 	struct process_stat before, after;
 	struct process_id id;
@@ -152,7 +156,7 @@ static int process_open(struct process_table *t, uint32_t pid, const uint64_t *s
 	if (!rc && (after.start != before.start || !pidfd_alive(pidfd)))
 		rc = -ESRCH;
 	if (!rc) {
-		id = (struct process_id){ .pid = pid, .start = after.start };
+		id = (struct process_id){.pid = pid, .start = after.start};
 		rc = process_share(t, &id, pidfd, out);
 	}
 	if (rc)
@@ -160,8 +164,8 @@ static int process_open(struct process_table *t, uint32_t pid, const uint64_t *s
 	return rc;
 }
 
-int process_from_peer(struct process_table *t, int sock, struct process_cred *cred,
-	struct process **out)
+int process_from_peer(
+	struct process_table *t, int sock, struct process_cred *cred, struct process **out)
 {
 	struct ucred u;
 	socklen_t len = sizeof(u);

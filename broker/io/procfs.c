@@ -88,7 +88,7 @@ static int skip_field(const char **s, const char *end)
 int process_stat_parse(struct bytes text, struct process_stat *out)
 {
 	const char *s = text.data, *end, *close;
-	struct process_stat st = { 0 };
+	struct process_stat st = {0};
 	uint64_t v;
 
 	if (text.len == 0)
@@ -127,7 +127,7 @@ int process_stat_read(uint32_t pid, struct process_stat *out)
 	int rc = procfs_read(pid, "stat", buf, &len);
 
 	if (!rc)
-		rc = process_stat_parse((struct bytes){ buf, len }, out);
+		rc = process_stat_parse((struct bytes){buf, len}, out);
 	if (!rc && out->pid != pid)
 		rc = -EBADMSG;
 	return rc;
@@ -165,7 +165,7 @@ int procfs_pidfd_pid(int pidfd, uint32_t *pid)
 	rc = file_read(path, buf, &len);
 	if (rc)
 		return rc == -ESRCH ? -EBADF : rc;
-	s = line_find((struct bytes){ buf, len }, "Pid:\t", &end);
+	s = line_find((struct bytes){buf, len}, "Pid:\t", &end);
 	if (!s)
 		return -EBADF;
 	if (end - s == 2 && memcmp(s, "-1", 2) == 0)

@@ -11,47 +11,11 @@
 
 #include <bsd/sys/queue.h>
 
-#include "broker/io/path.h"
 #include "broker/io/resolver.h"
-#include "broker/io/workspace.h"
+#include "broker/io/resolver_job.h"
 #include "libapproval/limits.h"
 
 #define STACK_SIZE (256u << 10) /* of the worker */
-
-enum job_state {
-	JOB_NEW,
-	JOB_QUEUED,
-	JOB_RUNNING,
-	JOB_FINISHED,
-};
-
-/*
- * Before it is queued a job belongs to the loop. From then on the worker may write
- * what is marked so while the job is RUNNING, and everything else of it is only
- * read; state and abandoned are guarded by the lock.
- */
-struct resolver_job {
-	TAILQ_ENTRY(resolver_job) link;	   /* in queue or finished; guarded */
-	TAILQ_ENTRY(resolver_job) waiting; /* the loop's */
-	enum job_state state;
-	bool abandoned; /* nobody wants it: the worker frees it */
-
-	resolver_done done;
-	void *arg;
-	int64_t deadline;
-	struct resolver_result *result; /* the loop's; its lexical paths are complete */
-
-	int root; /* -1: the broker's own */
-	char *cwd, *home, *claimed, *workspace, *alias;
-	char **absolute; /* the paths, not normal */
-	size_t n;
-	bool find_workspace;
-
-	/* the worker's */
-	size_t at; /* paths done so far */
-	char **resolved;
-	char *found, *found_alias;
-};
 
 TAILQ_HEAD(job_list, resolver_job);
 
@@ -77,173 +41,6 @@ struct resolver {
 	pthread_t worker;
 	bool started;
 };
-
-void resolver_result_free(struct resolver_result *result)
-{
-	if (!result)
-		return;
-	for (size_t i = 0; i < result->n; i++) {
-		free(result->paths[i].lexical);
-		free(result->paths[i].resolved);
-	}
-	free(result->paths);
-	free(result->workspace);
-	free(result->alias);
-	free(result);
-}
-
-static void job_free(struct resolver_job *job)
-{
-	if (!job)
-		return;
-	for (size_t i = 0; i < job->n; i++) {
-		if (job->absolute)
-			free(job->absolute[i]);
-		if (job->resolved)
-			free(job->resolved[i]);
-	}
-	free(job->absolute);
-	free(job->resolved);
-	free(job->cwd);
-	free(job->home);
-	free(job->claimed);
-	free(job->workspace);
-	free(job->alias);
-	free(job->found);
-	free(job->found_alias);
-	if (job->root >= 0)
-		close(job->root);
-	resolver_result_free(job->result);
-	free(job);
-}
-
-static int copy(char **to, const char *from)
-{
-	*to = from ? strdup(from) : NULL;
-	return from && !*to ? -ENOMEM : 0;
-}
-
-static int job_new(struct resolver_job **out, const struct resolver_spec *spec,
-	const char *claimed)
-{
-	struct resolver_job *job = calloc(1, sizeof(*job));
-	size_t n = spec->n;
-	int rc;
-
-	if (!job)
-		return -ENOMEM;
-	job->root = -1;
-	job->result = calloc(1, sizeof(*job->result));
-	rc = job->result ? 0 : -ENOMEM;
-	if (!rc && n > 0) {
-		job->absolute = calloc(n, sizeof(*job->absolute));
-		job->resolved = calloc(n, sizeof(*job->resolved));
-		job->result->paths = calloc(n, sizeof(*job->result->paths));
-		if (!job->absolute || !job->resolved || !job->result->paths)
-			rc = -ENOMEM;
-		else
-			job->n = job->result->n = n;
-	}
-	if (!rc)
-		rc = copy(&job->cwd, spec->cwd);
-	if (!rc)
-		rc = copy(&job->home, spec->home);
-	if (!rc)
-		rc = copy(&job->workspace, spec->workspace);
-	if (!rc)
-		rc = copy(&job->alias, spec->alias);
-	if (!rc)
-		rc = copy(&job->claimed, claimed);
-	for (size_t i = 0; i < n && !rc; i++) {
-		rc = path_absolute(spec->paths[i], job->cwd, job->home, &job->absolute[i]);
-		if (!rc)
-			rc = path_lexical(spec->paths[i], job->cwd, job->home,
-				&job->result->paths[i].lexical);
-	}
-	if (rc) {
-		job_free(job);
-		return rc;
-	}
-	*out = job;
-	return 0;
-}
-
-/*
- * The name of the workspace in the agent's own words: where the folder that it
- * claims to be in is the one that it is in, and ends alike below the workspace.
- */
-static int alias_find(struct resolver_job *job, int root, bool only_cached)
-{
-	char *claimed = NULL, *resolved = NULL;
-	const char *below;
-	size_t n, tail;
-	int rc;
-
-	if (!job->claimed || !job->found)
-		return 0;
-	rc = path_lexical(bytes_of(job->claimed), NULL, NULL, &claimed);
-	if (!rc && claimed && strcmp(claimed, job->cwd) != 0)
-		rc = path_resolve(root, claimed, only_cached, &resolved);
-	below = path_below(job->found, job->cwd);
-	if (!rc && resolved && below && strcmp(resolved, job->cwd) == 0) {
-		n = strlen(claimed);
-		tail = below[1] ? strlen(below) : 0;
-		if (n > tail && strcmp(claimed + n - tail, tail ? below : "") == 0) {
-			claimed[n - tail] = '\0';
-			job->found_alias = claimed;
-			claimed = NULL;
-		}
-	}
-	free(claimed);
-	free(resolved);
-	return rc;
-}
-
-/* Does the work, from where it stopped. -EAGAIN: only the worker can go on. */
-static int job_run(struct resolver_job *job, int own_root, bool only_cached)
-{
-	int root = job->root >= 0 ? job->root : own_root, rc = 0;
-
-	for (; job->at < job->n; job->at++) {
-		if (!job->absolute[job->at])
-			continue;
-		rc = path_resolve(root, job->absolute[job->at], only_cached,
-			&job->resolved[job->at]);
-		if (rc)
-			return rc;
-	}
-	if (job->find_workspace && !job->found) {
-		rc = workspace_find(root, job->cwd, job->home, only_cached, &job->found);
-		if (rc)
-			return rc;
-	}
-	return job->find_workspace ? alias_find(job, root, only_cached) : 0;
-}
-
-/* The job's answer, which leaves the job; complete: the job was done in time. */
-static struct resolver_result *job_answer(struct resolver_job *job, bool complete)
-{
-	struct resolver_result *result = job->result;
-
-	job->result = NULL;
-	result->timed_out = !complete;
-	if (!complete)
-		return result;
-	for (size_t i = 0; i < job->n; i++) {
-		struct resolver_path *p = &result->paths[i];
-
-		p->resolved = job->resolved[i];
-		job->resolved[i] = NULL;
-		p->inside = job->workspace && p->lexical && p->resolved &&
-			    (path_inside(job->workspace, p->lexical) ||
-				    (job->alias && path_inside(job->alias, p->lexical))) &&
-			    path_inside(job->workspace, p->resolved);
-	}
-	result->workspace = job->found;
-	result->alias = job->found_alias;
-	job->found = job->found_alias = NULL;
-	return result;
-}
 
 static void shared_unref(struct shared *s)
 {
@@ -284,11 +81,11 @@ static void *worker_run(void *arg)
 		if (s->hook.before)
 			s->hook.before(s->hook.arg);
 		/* an error leaves the rest unresolved */
-		job_run(job, s->root, false);
+		resolver_job_run(job, s->root, false);
 		pthread_mutex_lock(&s->lock);
 		s->busy = s->stuck = false;
 		if (job->abandoned) {
-			job_free(job);
+			resolver_job_free(job);
 			continue;
 		}
 		job->state = JOB_FINISHED;
@@ -366,13 +163,14 @@ static void on_done(evutil_socket_t fd, short what, void *arg)
 		if (!job)
 			return;
 		job_detach(r, job, false);
-		result = job_answer(job, true);
+		result = resolver_job_answer(job, true);
 		job->done(job->arg, result);
-		job_free(job);
+		resolver_job_free(job);
 	}
 }
 
-int resolver_new(struct resolver **out, struct event_base *base, const struct resolver_hook *hook)
+int resolver_new(
+	struct resolver **out, struct event_base *base, const struct resolver_hook *hook)
 {
 	struct resolver *r = calloc(1, sizeof(*r));
 	struct shared *s = calloc(1, sizeof(*s));
@@ -463,9 +261,10 @@ static int job_submit(struct resolver *r, struct resolver_job *job, struct proce
 		complete = true;
 		goto answer;
 	}
-	rc = r->shared->hook.no_fast_path ? -EAGAIN : job_run(job, r->shared->root, true);
+	rc = r->shared->hook.no_fast_path ? -EAGAIN
+					  : resolver_job_run(job, r->shared->root, true);
 	if (rc == -ENOMEM) {
-		job_free(job);
+		resolver_job_free(job);
 		return rc;
 	}
 	complete = rc == 0;
@@ -476,20 +275,21 @@ static int job_submit(struct resolver *r, struct resolver_job *job, struct proce
 	r->n_waiting++;
 	return 0;
 answer:
-	*result = job_answer(job, complete);
-	job_free(job);
+	*result = resolver_job_answer(job, complete);
+	resolver_job_free(job);
 	return 1;
 }
 
 int resolver_paths(struct resolver *r, const struct resolver_spec *spec, int64_t now,
-	resolver_done done, void *arg, struct resolver_result **result, struct resolver_job **out)
+	resolver_done done, void *arg, struct resolver_result **result,
+	struct resolver_job **out)
 {
 	struct resolver_job *job;
 	int rc;
 
 	if (spec->n > LIMIT_PATHS)
 		return -E2BIG;
-	rc = job_new(&job, spec, NULL);
+	rc = resolver_job_new(&job, spec, NULL);
 	if (rc)
 		return rc;
 	job->done = done;
@@ -498,9 +298,9 @@ int resolver_paths(struct resolver *r, const struct resolver_spec *spec, int64_t
 	return job_submit(r, job, spec->subject, now, result);
 }
 
-int resolver_workspace(struct resolver *r, const struct resolver_spec *spec, const char *claimed,
-	int64_t now, resolver_done done, void *arg, struct resolver_result **result,
-	struct resolver_job **out)
+int resolver_workspace(struct resolver *r, const struct resolver_spec *spec,
+	const char *claimed, int64_t now, resolver_done done, void *arg,
+	struct resolver_result **result, struct resolver_job **out)
 {
 	struct resolver_spec bare = {
 		.subject = spec->subject,
@@ -508,7 +308,7 @@ int resolver_workspace(struct resolver *r, const struct resolver_spec *spec, con
 		.home = spec->home,
 	};
 	struct resolver_job *job;
-	int rc = job_new(&job, &bare, claimed);
+	int rc = resolver_job_new(&job, &bare, claimed);
 
 	if (rc)
 		return rc;
@@ -522,7 +322,7 @@ int resolver_workspace(struct resolver *r, const struct resolver_spec *spec, con
 void resolver_cancel(struct resolver *r, struct resolver_job *job)
 {
 	if (job && job_detach(r, job, false))
-		job_free(job);
+		resolver_job_free(job);
 }
 
 int64_t resolver_next(const struct resolver *r)
@@ -537,13 +337,13 @@ void resolver_expire(struct resolver *r, int64_t now)
 	struct resolver_job *job;
 
 	while ((job = TAILQ_FIRST(&r->waiting)) && job->deadline <= now) {
-		struct resolver_result *result = job_answer(job, false);
+		struct resolver_result *result = resolver_job_answer(job, false);
 		resolver_done done = job->done;
 		void *arg = job->arg;
 
 		/* not even looked at after this, if the worker has it */
 		if (job_detach(r, job, true))
-			job_free(job);
+			resolver_job_free(job);
 		done(arg, result);
 	}
 }

@@ -102,7 +102,7 @@ int process_has_uid(const struct process *p, uint32_t uid)
 	int rc = procfs_read(p->id.pid, "status", buf, &len);
 
 	if (!rc)
-		rc = procfs_status_uid((struct bytes){ buf, len }, uid);
+		rc = procfs_status_uid((struct bytes){buf, len}, uid);
 	return process_alive(p) ? rc : -ESRCH;
 }
 
@@ -117,7 +117,8 @@ static int namespace_read(const char *pid, struct stat *st)
 /* Does not wait for the file system: an agent may have a root that never answers. */
 static int root_read(int fd, struct statx *sx)
 {
-	return statx(fd, "", AT_EMPTY_PATH | AT_STATX_DONT_SYNC, STATX_INO, sx) < 0 ? -errno : 0;
+	return statx(fd, "", AT_EMPTY_PATH | AT_STATX_DONT_SYNC, STATX_INO, sx) < 0 ? -errno
+										    : 0;
 }
 
 static bool root_same(int a, int b)
