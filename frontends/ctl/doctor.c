@@ -127,9 +127,9 @@ static void look_at_folder(struct doctor *d, const char *path, bool closed)
 	unsigned int mode;
 
 	if (lstat(path, &st)) {
-		doctor_findf(d, FINDING_PROBLEM,
-			"start the broker, which makes it: 'approvald'", "folder %s: %s", path,
-			strerror(errno));
+		if (errno != ENOENT) /* else its socket is not there either, which is told */
+			doctor_findf(d, FINDING_PROBLEM, "make it accessible", "folder %s: %s",
+				path, strerror(errno));
 		return;
 	}
 	mode = (unsigned int)st.st_mode & 07777;
