@@ -18,7 +18,6 @@ tests_unit_test_text_LDADD = $(ctl_test_libs)
 tests_unit_test_fcommon_ctl_SOURCES = tests/unit/test_fcommon_ctl.c
 tests_unit_test_fcommon_ctl_CFLAGS = $(ctl_test_cflags)
 tests_unit_test_fcommon_ctl_LDADD = $(ctl_test_libs)
-tests/unit/test_fcommon_ctl.log: approvalctl
 tests_unit_test_fcommon_duration_SOURCES = tests/unit/test_fcommon_duration.c
 tests_unit_test_fcommon_duration_CFLAGS = $(ctl_test_cflags)
 tests_unit_test_fcommon_duration_LDADD = $(ctl_test_libs)

@@ -93,9 +93,8 @@ int ctl_check(void *ctl, struct options *o)
 		approval_options_init(&options, APPROVAL_AGENT);
 		options.agent = REQUEST_AGENT;
 		options.cwd = q.cwd;
-		options.retry_ms = CTL_ONCE_MS;
 		q.r.tool = tool ? tool : q.r.tool;
-		status = ctl_open(c, &options);
+		status = ctl_open_once(c, &options);
 	}
 	if (!status)
 		status = check_run(c, &q.r);

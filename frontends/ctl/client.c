@@ -25,21 +25,27 @@ static int broker_missing(const struct ctl *c)
 	return STATUS_NO_BROKER;
 }
 
-int ctl_open_frontend(struct ctl *c)
+int ctl_open_once(struct ctl *c, struct approval_options *options)
 {
-	struct approval_options options;
+	int status;
 
-	approval_options_init(&options, APPROVAL_FRONTEND);
-	options.retry_ms = CTL_ONCE_MS;
-	options.no_reconnect = true;
-
-	int status = ctl_open(c, &options);
+	options->retry_ms = CTL_ONCE_MS;
+	options->no_reconnect = true;
+	status = ctl_open(c, options);
 	/* where there is not even a socket, nothing is worth waiting for */
 	if (!status && access(approval_socket(c->client), F_OK) && errno == ENOENT) {
 		ctl_say(c, "no broker at %s", approval_socket(c->client));
 		status = broker_missing(c);
 	}
 	return status;
+}
+
+int ctl_open_frontend(struct ctl *c)
+{
+	struct approval_options options;
+
+	approval_options_init(&options, APPROVAL_FRONTEND);
+	return ctl_open_once(c, &options);
 }
 
 static bool error_is(const struct approval_error *e, const char *code)

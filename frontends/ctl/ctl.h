@@ -72,12 +72,11 @@ int ctl_own(const struct ctl *c, int r);
  * hello. */
 #define CTL_ONCE_MS 2000
 
-/*
- * A client in c->client. retry_ms as in struct approval_options; the commands that
- * only look or answer do not wait for a broker to come. An exit status.
- */
+/* A client in c->client, retry_ms and the rest as the caller has set it. An exit status. */
 int ctl_open(struct ctl *c, struct approval_options *options);
-/* As a human frontend that does not wait. */
+/* The same for a command that does not wait for a broker to come. */
+int ctl_open_once(struct ctl *c, struct approval_options *options);
+/* The same as a human frontend. */
 int ctl_open_frontend(struct ctl *c);
 /* Says what went wrong and what to do, and returns the exit status for it. */
 int ctl_broke(const struct ctl *c, int status, const struct approval_error *error);

@@ -73,32 +73,36 @@ static int decide_alloc(struct decide *d, size_t n)
 	return d->targets ? 0 : -ENOMEM;
 }
 
-/* Fetches what each word names, so that the digest sent is that of what is shown. */
+/*
+ * Fetches what the target's word names, so that the digest sent is that of what is
+ * shown. That there is no such thing any more is its result, not a failure.
+ */
+static int target_fetch(struct ctl *c, struct target *t)
+{
+	const struct param params[] = {PARAM_TEXT("id", t->word)};
+	int r = ctl_try(c, "get", params, 1, &t->owner);
+	const struct approval_error *e = approval_last_error(c->client);
+
+	t->item = NULL;
+	if (r && (r != -EREMOTEIO || !strcmp(e->code, "forbidden")))
+		return ctl_broke(c, r, e);
+	if (r) {
+		target_settle(t, e->code, e->message);
+		return e->data ? ctl_own(c, approval_value_dup(e->data, &t->gone)) : STATUS_OK;
+	}
+	t->item = approval_value_get(t->owner, "item");
+	if (strcmp(approval_value_text(t->item, "type"), "request"))
+		target_settle(t, "invalid", "this is the id of a session or turn");
+	return STATUS_OK;
+}
+
 static int decide_words(struct decide *d, char **words, int n)
 {
 	int status = ctl_own(d->c, decide_alloc(d, (size_t)n));
 
 	for (int i = 0; !status && i < n; i++) {
-		const struct param params[] = {PARAM_TEXT("id", words[i])};
-		struct target *t = &d->targets[i];
-		int r = ctl_try(d->c, "get", params, 1, &t->owner);
-
-		t->word = words[i];
-		if (r == -EREMOTEIO) {
-			const struct approval_error *e = approval_last_error(d->c->client);
-
-			if (!strcmp(e->code, "forbidden"))
-				return ctl_broke(d->c, r, e);
-			target_settle(t, e->code, e->message);
-			if (e->data)
-				status = ctl_own(d->c, approval_value_dup(e->data, &t->gone));
-			continue;
-		}
-		if (r)
-			return ctl_broke(d->c, r, approval_last_error(d->c->client));
-		t->item = approval_value_get(t->owner, "item");
-		if (strcmp(approval_value_text(t->item, "type"), "request"))
-			target_settle(t, "invalid", "this is the id of a session or turn");
+		d->targets[i].word = words[i];
+		status = target_fetch(d->c, &d->targets[i]);
 	}
 	return status;
 }
@@ -137,6 +141,11 @@ static int decide_bulk(struct decide *d, const char *word)
 			bar = bulk_bar(t->item);
 		if (bar)
 			target_settle(t, "skipped", bar);
+		/* lists leave out a large input; what is going to be allowed is shown with it
+		 */
+		else if (approval_value_type(approval_value_get(t->item, "input_size")) !=
+			 APPROVAL_NIL)
+			status = target_fetch(d->c, t);
 	}
 	free(session);
 	return status;

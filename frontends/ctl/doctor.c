@@ -127,9 +127,9 @@ static void look_at_folder(struct doctor *d, const char *path, bool closed)
 	unsigned int mode;
 
 	if (lstat(path, &st)) {
-		doctor_findf(d, FINDING_PROBLEM,
-			"start the broker, which makes it: 'approvald'", "folder %s: %s", path,
-			strerror(errno));
+		if (errno != ENOENT) /* else its socket is not there either, which is told */
+			doctor_findf(d, FINDING_PROBLEM, "make it accessible", "folder %s: %s",
+				path, strerror(errno));
 		return;
 	}
 	mode = (unsigned int)st.st_mode & 07777;
@@ -296,7 +296,9 @@ int ctl_doctor(void *ctl, struct options *o)
 	if (!status) {
 		look_at_place(&d, "agent", approval_socket(agent));
 		look_at_place(&d, "frontend", approval_socket(c->client));
-		look_at_broker(&d);
+		/* that there is no socket has been said */
+		if (!access(approval_socket(c->client), F_OK))
+			look_at_broker(&d);
 	}
 	approval_free(agent);
 	if (!status && d.failed)

@@ -61,7 +61,7 @@ static const struct table_column columns[] = {
 	{"TIME", 0},
 	{"EVENT", 0},
 	{"AGENT", TABLE_SHRINK},
-	{"VERDICT", 0},
+	{"RESULT", 0},
 	{"SOURCE", 0},
 	{"TOOL", TABLE_SHRINK},
 	{"WHAT", TABLE_SHRINK},
@@ -70,7 +70,8 @@ static const struct table_column columns[] = {
 
 static void history_row(struct table *t, const struct approval_value *item)
 {
-	const char *verdict = approval_value_text(item, "verdict");
+	bool decision = !strcmp(approval_value_text(item, "event"), "decision");
+	const char *result = approval_value_text(item, decision ? "verdict" : "state");
 	const char *what = *approval_value_text(item, "command") ? "command" : "detail";
 	char at[TIME_SIZE];
 
@@ -79,10 +80,10 @@ static void history_row(struct table *t, const struct approval_value *item)
 	table_cell(t, time_format(at, approval_value_int(approval_value_get(item, "at"))));
 	item_cell(t, item, "event", STYLE_PLAIN);
 	item_cell(t, item, "agent", STYLE_PLAIN);
-	item_cell(t, item, "verdict",
-		!strcmp(verdict, "allow")  ? STYLE_GREEN
-		: !strcmp(verdict, "deny") ? STYLE_RED
-					   : STYLE_PLAIN);
+	table_cell_styled(t, result, strlen(result),
+		!strcmp(result, "allow")  ? STYLE_GREEN
+		: !strcmp(result, "deny") ? STYLE_RED
+					  : STYLE_PLAIN);
 	item_cell(t, item, "source", STYLE_PLAIN);
 	item_cell(t, item, "tool", STYLE_PLAIN);
 	item_cell(t, item, what, STYLE_PLAIN);
