@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 if HAVE_CHECK
 # inner parts
-lib_inner_tests = tests/unit/test_lib_state tests/unit/test_lib_place
+lib_inner_tests = tests/unit/test_lib_state tests/unit/test_lib_place tests/unit/test_lib_memory
 tests_unit_test_lib_state_SOURCES = tests/unit/test_lib_state.c
 tests_unit_test_lib_state_CFLAGS = $(AM_CFLAGS) $(CHECK_CFLAGS)
 tests_unit_test_lib_state_LDADD = libapproval/libclient.la libapproval/wire/libwire.la $(CHECK_LIBS)
@@ -27,6 +27,13 @@ tests_unit_test_lib_frontend_LDADD = libapproval.la libapproval/wire/libwire.la 
 tests_unit_test_lib_wait_SOURCES = tests/unit/test_lib_wait.c $(lib_peer)
 tests_unit_test_lib_wait_CFLAGS = $(AM_CFLAGS) $(CHECK_CFLAGS)
 tests_unit_test_lib_wait_LDADD = libapproval.la libapproval/wire/libwire.la $(CHECK_LIBS)
+
+# its allocations fail at will
+tests_unit_test_lib_memory_SOURCES = tests/unit/test_lib_memory.c $(lib_peer)
+tests_unit_test_lib_memory_CFLAGS = $(AM_CFLAGS) $(CHECK_CFLAGS)
+tests_unit_test_lib_memory_LDFLAGS = -Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc \
+	-Wl,--wrap=strdup,--wrap=strndup,--wrap=approval_dispatch
+tests_unit_test_lib_memory_LDADD = libapproval/libclient.la libapproval/wire/libwire.la $(CHECK_LIBS)
 
 check_PROGRAMS += $(lib_inner_tests) $(lib_outer_tests)
 TESTS += $(lib_inner_tests) $(lib_outer_tests)
