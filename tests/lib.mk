@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 if HAVE_CHECK
 # inner parts
-lib_inner_tests = tests/unit/test_lib_state tests/unit/test_lib_place
+lib_inner_tests = tests/unit/test_lib_state tests/unit/test_lib_place tests/unit/test_lib_memory
 tests_unit_test_lib_state_SOURCES = tests/unit/test_lib_state.c
 tests_unit_test_lib_state_CFLAGS = $(AM_CFLAGS) $(CHECK_CFLAGS)
 tests_unit_test_lib_state_LDADD = libapproval/libclient.la libapproval/wire/libwire.la $(CHECK_LIBS)
@@ -10,7 +10,8 @@ tests_unit_test_lib_place_CFLAGS = $(AM_CFLAGS) $(CHECK_CFLAGS)
 tests_unit_test_lib_place_LDADD = libapproval/libclient.la libapproval/wire/libwire.la $(CHECK_LIBS)
 
 # the library as others see it
-lib_outer_tests = tests/unit/test_lib_value tests/unit/test_lib_client
+lib_outer_tests = tests/unit/test_lib_value tests/unit/test_lib_client \
+	tests/unit/test_lib_frontend tests/unit/test_lib_wait
 tests_unit_test_lib_value_SOURCES = tests/unit/test_lib_value.c
 tests_unit_test_lib_value_CFLAGS = $(AM_CFLAGS) $(CHECK_CFLAGS)
 tests_unit_test_lib_value_LDADD = libapproval.la $(CHECK_LIBS)
@@ -20,7 +21,40 @@ lib_peer = tests/unit/test_lib_peer.c tests/unit/test_lib_peer.h
 tests_unit_test_lib_client_SOURCES = tests/unit/test_lib_client.c $(lib_peer)
 tests_unit_test_lib_client_CFLAGS = $(AM_CFLAGS) $(CHECK_CFLAGS)
 tests_unit_test_lib_client_LDADD = libapproval.la libapproval/wire/libwire.la $(CHECK_LIBS)
+tests_unit_test_lib_frontend_SOURCES = tests/unit/test_lib_frontend.c $(lib_peer)
+tests_unit_test_lib_frontend_CFLAGS = $(AM_CFLAGS) $(CHECK_CFLAGS)
+tests_unit_test_lib_frontend_LDADD = libapproval.la libapproval/wire/libwire.la $(CHECK_LIBS)
+tests_unit_test_lib_wait_SOURCES = tests/unit/test_lib_wait.c $(lib_peer)
+tests_unit_test_lib_wait_CFLAGS = $(AM_CFLAGS) $(CHECK_CFLAGS)
+tests_unit_test_lib_wait_LDADD = libapproval.la libapproval/wire/libwire.la $(CHECK_LIBS)
+
+# its allocations fail at will
+tests_unit_test_lib_memory_SOURCES = tests/unit/test_lib_memory.c $(lib_peer)
+tests_unit_test_lib_memory_CFLAGS = $(AM_CFLAGS) $(CHECK_CFLAGS)
+tests_unit_test_lib_memory_LDFLAGS = -Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc \
+	-Wl,--wrap=strdup,--wrap=strndup,--wrap=approval_dispatch
+tests_unit_test_lib_memory_LDADD = libapproval/libclient.la libapproval/wire/libwire.la $(CHECK_LIBS)
 
 check_PROGRAMS += $(lib_inner_tests) $(lib_outer_tests)
 TESTS += $(lib_inner_tests) $(lib_outer_tests)
 endif
+
+# exported symbols; the header in strict C and in C++
+TESTS += tests/lib_symbols.sh tests/lib_header.sh
+EXTRA_DIST += tests/lib_symbols.sh tests/lib_header.sh tests/examples/consumer.cc
+
+# examples, built as their readers would: with the header and the library alone
+lib_examples = tests/examples/agent_blocking tests/examples/agent_async_poll \
+	tests/examples/frontend_watch
+# not -I: that folder has a limits.h, too
+lib_example_flags = -idirafter $(top_srcdir)/libapproval
+check_PROGRAMS += $(lib_examples)
+tests_examples_agent_blocking_SOURCES = tests/examples/agent_blocking.c
+tests_examples_agent_blocking_CPPFLAGS = $(lib_example_flags)
+tests_examples_agent_blocking_LDADD = libapproval.la
+tests_examples_agent_async_poll_SOURCES = tests/examples/agent_async_poll.c
+tests_examples_agent_async_poll_CPPFLAGS = $(lib_example_flags)
+tests_examples_agent_async_poll_LDADD = libapproval.la
+tests_examples_frontend_watch_SOURCES = tests/examples/frontend_watch.c
+tests_examples_frontend_watch_CPPFLAGS = $(lib_example_flags)
+tests_examples_frontend_watch_LDADD = libapproval.la

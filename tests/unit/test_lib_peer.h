@@ -50,6 +50,8 @@ void peer_accept(struct peer *p, struct approval *a);
 void peer_hang_up(struct peer *p);
 /* Reads a call, which must be of that method. */
 void peer_expect(struct peer *p, struct approval *a, const char *method);
+/* Takes a call from what has come; false: there is none yet, or the client hung up. */
+bool peer_take(struct peer *p);
 /* Nothing has come, though the client was run. */
 void peer_expect_nothing(struct peer *p, struct approval *a);
 /* Reads the end of the connection. */
@@ -69,6 +71,9 @@ void peer_notify(struct peer *p, struct approval *a, const char *method, ...)
 	__attribute__((sentinel));
 /* An event {epoch, seq, item: {name}}. */
 void peer_event(struct peer *p, struct approval *a, const char *method, const char *name);
+
+/* The only page of a snapshot without items. */
+void peer_page(struct peer *p);
 
 /* The reply to a hello that was read. */
 void peer_welcome(struct peer *p, struct approval *a);

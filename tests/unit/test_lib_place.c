@@ -131,11 +131,14 @@ START_TEST(test_pid_of)
 		_exit(0);
 	}
 	fd = (int)syscall(SYS_pidfd_open, child, 0);
-	ck_assert_int_ge(fd, 0);
-	ck_assert_int_eq(trust_pid_of(fd), child);
+	if (fd < 0) /* valgrind does not know it */
+		ck_assert_int_eq(errno, ENOSYS);
+	else
+		ck_assert_int_eq(trust_pid_of(fd), child);
 	kill(child, SIGKILL);
 	waitpid(child, NULL, 0);
-	ck_assert_int_eq(trust_pid_of(fd), -ESRCH);
+	if (fd >= 0)
+		ck_assert_int_eq(trust_pid_of(fd), -ESRCH);
 	close(fd);
 	fd = dup(0);
 	ck_assert_int_lt(trust_pid_of(fd), 0);
