@@ -21,6 +21,7 @@ enum tool_role {
 	TOOL_PATTERN, /* a glob below the path that only chooses names */
 	TOOL_PATCH,   /* a patch that names its files ("*** Update File: ") */
 	TOOL_URL,
+	TOOL_OPAQUE, /* changes what the rest means: with it the input is unread */
 };
 
 struct tool_field {
