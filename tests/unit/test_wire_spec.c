@@ -344,6 +344,7 @@ START_TEST(every_limit)
 }
 END_TEST
 
+/* A nil is given, too. */
 START_TEST(given_twice)
 {
 	const struct wire_spec *const spec = wire_specs[_i];
@@ -352,26 +353,30 @@ START_TEST(given_twice)
 	union any_message m;
 
 	wire_buffer_init(&b, LIMIT_FRAME);
-	for (unsigned int twice = 0; twice < 2u * spec->n; twice++) {
-		const struct wire_field *const f = &spec->fields[twice / 2];
+	for (unsigned int round = 0; round < 3u * spec->n; round++) {
+		const struct wire_field *const twice = &spec->fields[round / 3];
+		const bool nil_first = round % 3 == 1, nil_then = round % 3 == 2;
 		struct wire_open o;
 
 		wire_buffer_reset(&b, SIZE_MAX);
 		wire_map_open(&o, &b);
-		FOR_EACH_FIELD(spec, g, i)
+		FOR_EACH_FIELD(spec, f, i)
 		{
-			wire_map_key(&o, g->key);
-			pack_right(&b, g);
+			wire_map_key(&o, f->key);
+			if (f == twice && nil_first)
+				wire_pack_nil(&b);
+			else
+				pack_right(&b, f);
 		}
-		wire_map_key(&o, f->key);
-		if (twice % 2)
-			wire_pack_nil(&b); /* a nil is given, too */
+		wire_map_key(&o, twice->key);
+		if (nil_then)
+			wire_pack_nil(&b);
 		else
-			pack_right(&b, f);
+			pack_right(&b, twice);
 		wire_close(&o);
 		CHECK_RC(wire_decode(spec, wire_buffer_bytes(&b), &m, &problem), WIRE_INVALID,
-			spec, f, "given twice");
-		ck_assert_str_eq(problem.param, f->key);
+			spec, twice, "given twice");
+		ck_assert_str_eq(problem.param, twice->key);
 	}
 	wire_buffer_free(&b);
 }
