@@ -14,7 +14,9 @@
  *
  *	clang -g -O1 -fsanitize=fuzzer,address,undefined -I. tests/fuzz/fuzz_wire_scan.c \
  *		libapproval/wire/[a-z]*.c $(pkg-config --cflags --libs msgpack) -o /tmp/fuzz
- *	/tmp/fuzz tests/fuzz/corpus/wire_scan
+ *	mkdir -p /tmp/corpus && /tmp/fuzz /tmp/corpus tests/fuzz/corpus/wire_scan
+ *
+ * (the engine writes what it finds into the first folder).
  */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE
