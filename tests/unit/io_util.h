@@ -59,7 +59,8 @@ static UNUSED const char *below(const char *folder, const char *name)
 	static unsigned n;
 	char *p = paths[n++ % 4];
 
-	snprintf(p, sizeof(paths[0]), "%s/%s", folder, name);
+	ck_assert_uint_lt(strlen(folder) + 1 + strlen(name), sizeof(paths[0]));
+	snprintf(p, sizeof(paths[0]), "%.255s/%.255s", folder, name);
 	return p;
 }
 
