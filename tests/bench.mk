@@ -1,1 +1,15 @@
 # SPDX-License-Identifier: MIT
+# Programs that print ratios; `make bench` runs them. No test depends on a time.
+EXTRA_PROGRAMS = tests/bench/bench_decision
+tests_bench_bench_decision_SOURCES = \
+	tests/bench/bench.c \
+	tests/bench/bench.h \
+	tests/bench/bench_decision.c \
+	tests/bench/load.c
+tests_bench_bench_decision_CFLAGS = $(AM_CFLAGS) $(EVENT_CFLAGS)
+tests_bench_bench_decision_LDADD = libapproval/wire/libwire.la $(EVENT_LIBS)
+CLEANFILES += $(EXTRA_PROGRAMS)
+
+bench: approvald $(EXTRA_PROGRAMS)
+	@for p in $(EXTRA_PROGRAMS); do echo "== $$p"; $$p || exit 1; done
+.PHONY: bench

@@ -142,6 +142,12 @@ static int on_frame(void *arg, struct peer *p, struct bytes raw)
 
 	if (err < 0)
 		return err;
+	if (err > 0 && f.type == WIRE_CALL) { /* well formed, but wrong in its content */
+		client->outstanding++;
+		answer_error(g, client, f.id, (enum wire_code)err,
+			"params is one map with string keys", "param", bytes_of("params"));
+		return 0;
+	}
 	if (f.type != WIRE_CALL)
 		return f.type == WIRE_NOTIFY ? 0 : -EBADMSG;
 	client->outstanding++;

@@ -119,7 +119,7 @@ static int reply_page(struct gateway *g, struct wire_buffer *b, const struct eff
 	struct frontend *f = e->frontend;
 	unsigned limit = e->reply.limit ? e->reply.limit : LIMIT_PAGE_DEFAULT, n = 0;
 	struct uuid at = e->reply.cursor;
-	size_t from = b->len;
+	struct wire_mark from = wire_buffer_mark(b);
 	struct entity *x = NULL;
 	struct wire_open m, a;
 
@@ -128,8 +128,7 @@ static int reply_page(struct gateway *g, struct wire_buffer *b, const struct eff
 	wire_map_key(&m, "items");
 	wire_array_open(&a, b);
 	if (f->s.role != ROLE_POLICY)
-		while ((x = engine_page(&g->engine, f, &at)) && n < limit &&
-			b->len - from < LIMIT_PAGE_BYTES) {
+		while ((x = engine_page(&g->engine, f, &at)) && n < limit && page_room(b, from)) {
 			wire_array_item(&a);
 			item_pack(g, b, x, false);
 			at = *entity_id(x);

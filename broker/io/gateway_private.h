@@ -186,6 +186,12 @@ void batch_fail(struct gateway *g, int error);
 int effects_take(struct gateway *g, const struct effects *out);
 
 /* ---- gateway_item.c ---- */
+/* Room for one more item in a page: by its bytes, and by the values of one message. */
+static inline bool page_room(const struct wire_buffer *b, struct wire_mark from)
+{
+	return b->len - from.len < LIMIT_PAGE_BYTES &&
+	       b->values - from.values < LIMIT_ELEMENTS - LIMIT_VALUE_COUNT - 1024;
+}
 void item_pack(struct gateway *g, struct wire_buffer *b, const struct entity *e, bool whole);
 struct client *client_of(struct link *l);
 struct client *client_of_frontend(struct frontend *f);

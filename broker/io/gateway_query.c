@@ -70,7 +70,7 @@ static void listing_answer(struct gateway *g, struct client *client, uint32_t ca
 	struct wire_buffer *b = stage_begin(g);
 	unsigned limit = l->limit ? l->limit : LIMIT_PAGE_DEFAULT, n = 0;
 	struct uuid at = l->after;
-	size_t from = b->len;
+	struct wire_mark from = wire_buffer_mark(b);
 	struct wire_open m, a;
 	struct entity *x;
 
@@ -78,8 +78,7 @@ static void listing_answer(struct gateway *g, struct client *client, uint32_t ca
 	wire_map_open(&m, b);
 	wire_map_key(&m, "items");
 	wire_array_open(&a, b);
-	while ((x = listing_next(g, client, l, &at)) && n < limit &&
-		b->len - from < LIMIT_PAGE_BYTES) {
+	while ((x = listing_next(g, client, l, &at)) && n < limit && page_room(b, from)) {
 		wire_array_item(&a);
 		item_pack(g, b, x, false);
 		at = *entity_id(x);
@@ -280,7 +279,7 @@ static void row_pack(struct wire_buffer *b, const struct history_row *r)
 struct history_page {
 	struct wire_buffer *b;
 	struct wire_open *a;
-	size_t from;
+	struct wire_mark from;
 	unsigned n, limit;
 	uint64_t last;
 	bool more;
@@ -290,7 +289,7 @@ static int history_row_take(void *arg, const struct history_row *row)
 {
 	struct history_page *p = arg;
 
-	if (p->n == p->limit || p->b->len - p->from > LIMIT_PAGE_BYTES) {
+	if (p->n == p->limit || !page_room(p->b, p->from)) {
 		p->more = true;
 		return -ECANCELED;
 	}
@@ -339,7 +338,7 @@ static int query_history(struct gateway *g, struct client *client, const struct 
 	hq.uid = client->frontend->uid;
 	batch_commit(g); /* the store shows what is committed */
 	page.b = stage_begin(g);
-	page.from = page.b->len;
+	page.from = wire_buffer_mark(page.b);
 	page.a = &a;
 	wire_pack_reply_ok(page.b, f->id);
 	wire_map_open(&m, page.b);
@@ -351,7 +350,7 @@ static int query_history(struct gateway *g, struct client *client, const struct 
 	wire_map_u64(&m, "cursor", page.last);
 	wire_close(&m);
 	if (v < 0 && v != -ECANCELED) {
-		g->stage.len = page.from;
+		wire_buffer_rewind(&g->stage, page.from);
 		answer_error(g, client, f->id, WIRE_STORE, "the history can't be read", NULL, none);
 		return 0;
 	}

@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Automatic decisions (a Read inside the workspace, frames of 300 bytes) against an
+ * echo server on raw libevent events, and with SQLite against a plain append log with
+ * one sync a batch. All on one CPU. Prints ratios; fails never by them.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tests/bench/bench.h"
+
+static void line(
+	const char *what, double value, double base, const char *unit, const char *goal)
+{
+	printf("%-44s %10.2f %-8s baseline %10.2f  ratio %5.2f  (%s)\n", what, value, unit,
+		base, base > 0 ? value / base : 0, goal);
+}
+
+int main(int argc, char **argv)
+{
+	struct bench_run echo1, echo64, echo256, one, many, crowd, log, sql;
+	struct bench_server s;
+	uint64_t n = argc > 1 ? strtoull(argv[1], NULL, 10) : 100000;
+
+	setvbuf(stdout, NULL, _IOLBF, 0);
+	bench_pin();
+	bench_echo(&s, bench_reply_len(), false);
+	bench_load(&s, BENCH_ECHO, 1, n, &echo1);
+	bench_load(&s, BENCH_ECHO, 64, n, &echo64);
+	bench_load(&s, BENCH_ECHO, 256, n, &echo256);
+	bench_end(&s);
+
+	bench_broker(&s, "memory");
+	printf("base RSS of the broker: %.2f MB\n", (double)bench_rss(s.pid) / 1e6);
+	bench_load(&s, BENCH_REQUEST, 1, n, &one);
+	bench_end(&s);
+	bench_broker(&s, "memory");
+	bench_load(&s, BENCH_REQUEST, 64, n, &many);
+	bench_end(&s);
+	bench_broker(&s, "memory");
+	bench_load(&s, BENCH_REQUEST, 10000, n, &crowd);
+	bench_end(&s);
+	line("p50 of a decision, one client", one.p50_us, echo1.p50_us, "us",
+		"at most 2, aim 1.4");
+	line("CPU per decision, 64 clients", many.cpu_us, echo64.cpu_us, "us",
+		"at most 2.5, aim 1.5");
+	line("CPU per decision, 10,000 clients", crowd.cpu_us, many.cpu_us, "us",
+		"of that at 64: at most 2.5");
+
+	bench_echo(&s, bench_reply_len(), true);
+	bench_load(&s, BENCH_ECHO, 256, n, &log);
+	bench_end(&s);
+	bench_broker(&s, "sqlite");
+	bench_load(&s, BENCH_REQUEST, 256, n, &sql);
+	bench_end(&s);
+	line("decisions a second, SQLite, 256 agents", sql.per_s, log.per_s, "1/s",
+		"at least 0.4, aim 0.6");
+	line("CPU per decision, SQLite, 256 agents", sql.cpu_us, echo256.cpu_us, "us",
+		"of the echo");
+	return 0;
+}
