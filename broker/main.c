@@ -39,7 +39,7 @@ struct daemon {
 	struct config config;
 	struct log log;
 	struct event_base *base;
-	struct event *signals[3];
+	struct event *signals[3], *watchdog;
 	struct journal *journal;
 	char *store;
 	struct gateway *gateway;
@@ -154,6 +154,27 @@ static void on_stop(evutil_socket_t sig, short what, void *arg)
 	d->stop = true;
 }
 
+static void on_watchdog(evutil_socket_t fd, short what, void *arg)
+{
+	struct daemon *d = arg;
+
+	(void)fd;
+	(void)what;
+	service_notify_watchdog(&d->notify);
+}
+
+/* Twice as often as the service manager wants it. */
+static int watchdog_set(struct daemon *d)
+{
+	int64_t us = (int64_t)d->notify.watchdog_us / 2;
+	struct timeval tv = { us / 1000000, us % 1000000 };
+
+	if (!us)
+		return 0;
+	d->watchdog = event_new(d->base, -1, EV_PERSIST, on_watchdog, d);
+	return d->watchdog && event_add(d->watchdog, &tv) == 0 ? 0 : -ENOMEM;
+}
+
 static int signals_set(struct daemon *d)
 {
 	static const struct {
@@ -243,6 +264,8 @@ static void daemon_release(struct daemon *d)
 	for (size_t i = 0; i < 3; i++)
 		if (d->signals[i])
 			event_free(d->signals[i]);
+	if (d->watchdog)
+		event_free(d->watchdog);
 	if (d->base)
 		event_base_free(d->base);
 	free(d->store);
@@ -265,7 +288,8 @@ static int daemon_start(struct daemon *d)
 		return EXIT_CONFIG;
 	service_raise_nofile();
 	d->base = event_base_new();
-	if (!d->base || signals_set(d) < 0 || service_notify_init(&d->notify) < 0)
+	if (!d->base || signals_set(d) < 0 || service_notify_init(&d->notify) < 0 ||
+		watchdog_set(d) < 0)
 		return EXIT_FAILURE;
 	/* the runtime folder first: its lock keeps a second broker away from the store */
 	err = service_folder(d->paths.runtime);

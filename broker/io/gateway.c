@@ -9,6 +9,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#define PRUNE_ROWS 1000
+
 static int64_t clock_us(clockid_t clock)
 {
 	struct timespec t;
@@ -315,12 +317,9 @@ static void timer_arm(struct gateway *g, int64_t now)
 static void sleep_check(struct gateway *g, struct instant now)
 {
 	int64_t slept = clock_us(CLOCK_BOOTTIME) - now.mono;
-	struct command c = { .type = COMMAND_SLEPT };
 
-	if (slept - g->slept > 1000000) {
-		c.slept = slept - g->slept;
-		gateway_step(g, NULL, &c);
-	}
+	if (slept - g->slept > 1000000)
+		gateway_event(g, COMMAND_SLEPT, NULL, NULL);
 	g->slept = slept;
 }
 
@@ -341,6 +340,7 @@ static void times_run(struct gateway *g)
 		/* deadlines stand still while the broker is down: since when, this tells */
 		if (g->engine.r.n_pending && batch_store(g, JOURNAL_ALIVE, &now.wall) < 0)
 			batch_fail(g, g->store_error);
+		g->prune = g->retention.max_age_us || g->retention.max_bytes;
 	}
 	if (g->failing && now.mono >= g->retry_at) {
 		int err = journal_probe(g->journal);
@@ -357,12 +357,26 @@ void gateway_clock_init(struct gateway *g)
 	g->slept = clock_us(CLOCK_BOOTTIME) - clock_us(CLOCK_MONOTONIC);
 }
 
+/* The oldest history goes in small portions, between batches. */
+static void history_prune(struct gateway *g)
+{
+	int n;
+
+	if (!g->prune || g->failing)
+		return;
+	n = journal_prune(g->journal, &g->retention, gateway_now().wall, PRUNE_ROWS);
+	if (n < 0)
+		log_warning(g->log, "old history can't be removed: %s", strerror(-n));
+	g->prune = n == PRUNE_ROWS;
+}
+
 int gateway_run_once(struct gateway *g)
 {
 	bool busy;
 
 	peers_turn(g->peers);
-	busy = peers_pending(g->peers) || (g->n_kept && !g->failing) || g->n_commands;
+	busy = peers_pending(g->peers) || (g->n_kept && !g->failing) || g->n_commands ||
+	       (g->prune && !g->failing);
 	timer_arm(g, gateway_now().mono);
 	if (event_base_loop(g->base, EVLOOP_ONCE | (busy ? EVLOOP_NONBLOCK : 0)) < 0)
 		return -EIO;
@@ -371,6 +385,7 @@ int gateway_run_once(struct gateway *g)
 	batch_commit(g);
 	peers_flush(g->peers);
 	peers_reap(g);
+	history_prune(g);
 	return 0;
 }
 

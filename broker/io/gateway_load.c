@@ -69,6 +69,7 @@ int gateway_configure(struct gateway *g, const struct config *config)
 	g->n_required = n;
 	config_map(g, config, &e);
 	accounts_set_limits(g->accounts, &config->limits);
+	g->retention = (struct retention){ config->store_age_us, config->store_size };
 	gateway_step(g, NULL, &c);
 	names_free(before, n_before);
 	return 0;
@@ -98,6 +99,7 @@ int gateway_new(struct gateway **out, const struct gateway_options *o)
 	g->log = o->log;
 	g->store_name = o->store_name;
 	g->user_mode = o->user_mode;
+	g->retention = (struct retention){ o->config->store_age_us, o->config->store_size };
 	TAILQ_INIT(&g->agents);
 	TAILQ_INIT(&g->frontends);
 	RB_INIT(&g->subjects_held);

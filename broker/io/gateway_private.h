@@ -144,6 +144,9 @@ struct gateway {
 	int64_t alive_at;
 	int64_t started;
 
+	struct retention retention;
+	bool prune;
+
 	struct ended_request *ended;
 	size_t n_ended;
 	struct subject_change *changes; /* to be applied after the commit */
