@@ -131,8 +131,7 @@ END_TEST
 /* Moves the test's folder to a file system of its own. False: not allowed here. */
 static bool own_file_system(const char *options)
 {
-	if (unshare(CLONE_NEWNS) < 0 ||
-		mount("none", "/", NULL, MS_REC | MS_PRIVATE, NULL) < 0 ||
+	if (unshare(CLONE_NEWNS) < 0 || mount("none", "/", "", MS_REC | MS_PRIVATE, "") < 0 ||
 		mount("none", fixture_dir(), "tmpfs", 0, options) < 0)
 		return false;
 	return true;
@@ -208,9 +207,9 @@ START_TEST(read_only_file_system)
 		return;
 	before = dump_all(j = open_filled());
 	journal_close(j);
-	ck_assert_int_eq(mount(NULL, fixture_dir(), NULL, MS_REMOUNT | MS_RDONLY, NULL), 0);
+	ck_assert_int_eq(mount("none", fixture_dir(), "", MS_REMOUNT | MS_RDONLY, ""), 0);
 	ck_assert_int_eq(journal_open_sqlite(&j, fixture_path()), -EROFS);
-	ck_assert_int_eq(mount(NULL, fixture_dir(), NULL, MS_REMOUNT, NULL), 0);
+	ck_assert_int_eq(mount("none", fixture_dir(), "", MS_REMOUNT, ""), 0);
 	expect_works(open_db(), before);
 }
 END_TEST

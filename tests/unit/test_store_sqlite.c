@@ -7,6 +7,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -132,18 +133,30 @@ END_TEST
 
 /* ---- other processes ---- */
 
-/* Runs fn in a process that starts anew, since locks belong to processes. */
+/*
+ * Runs fn in a process of its own, since locks belong to processes. It is killed
+ * afterwards: nothing is closed on its way out.
+ */
 static int elsewhere(int (*fn)(void))
 {
-	int status;
-	pid_t pid = fork();
+	int fds[2], status, result = -1;
+	pid_t pid;
 
+	ck_assert_int_eq(pipe(fds), 0);
+	pid = fork();
 	ck_assert_int_ge(pid, 0);
-	if (pid == 0)
-		_exit(fn());
+	if (pid == 0) {
+		result = fn();
+		if (write(fds[1], &result, sizeof(result)) == sizeof(result))
+			pause();
+		_exit(1);
+	}
+	close(fds[1]);
+	ck_assert_int_eq(read(fds[0], &result, sizeof(result)), sizeof(result));
+	close(fds[0]);
+	ck_assert_int_eq(kill(pid, SIGKILL), 0);
 	ck_assert_int_eq(waitpid(pid, &status, 0), pid);
-	ck_assert(WIFEXITED(status));
-	return WEXITSTATUS(status);
+	return result;
 }
 
 static int second_broker(void)
