@@ -53,7 +53,7 @@ size_t peers_count(const struct peers *all)
 
 size_t peer_queued(const struct peer *p)
 {
-	return p->output ? p->output->len : 0;
+	return p->output && p->state != PEER_GONE ? p->output->len : 0;
 }
 
 static void output_free(struct peer *p)

@@ -213,10 +213,13 @@ static int span_deliver(struct peer *p, struct span *span)
 	return 0;
 }
 
-/* After a stop: the rest comes when the peer is resumed, or else in the next loop turn. */
+/*
+ * After a stop nothing more is delivered in this loop turn, whether it is here
+ * already or comes; a paused peer waits for peer_resume instead.
+ */
 static void schedule(struct peer *p)
 {
-	if (p->state == PEER_OPEN && !p->paused && has_backlog(p))
+	if (p->state == PEER_OPEN && !p->paused)
 		ready_insert(p);
 }
 
@@ -229,17 +232,18 @@ static void deliver_kept(struct peer *p)
 		.scanned = in->scanned,
 		.scan = &in->scan,
 	};
+	int rc = span_deliver(p, &span);
 
-	if (span_deliver(p, &span) < 0)
+	if (rc < 0)
 		return;
 	in->len -= span.start;
 	in->scanned = span.scanned - span.start;
-	if (in->len == 0) {
+	if (in->len > 0)
+		memmove(in->data, in->data + span.start, in->len);
+	else
 		peer_input_free(p);
-		return;
-	}
-	memmove(in->data, in->data + span.start, in->len);
-	schedule(p);
+	if (rc > 0)
+		schedule(p);
 }
 
 /* Straight from the shared buffer: nothing is copied of what is complete. */
@@ -247,15 +251,20 @@ static void deliver_fresh(struct peer *p, const uint8_t *data, size_t len)
 {
 	struct wire_scan scan;
 	struct span span = {.data = data, .len = len, .scan = &scan};
+	int rc;
 
 	wire_scan_init(&scan);
-	if (span_deliver(p, &span) < 0 || span.start == len)
+	rc = span_deliver(p, &span);
+	if (rc < 0)
 		return;
-	if (input_append(p, data + span.start, len - span.start))
-		return;
-	p->input->scan = scan;
-	p->input->scanned = span.scanned - span.start;
-	schedule(p);
+	if (span.start < len) {
+		if (input_append(p, data + span.start, len - span.start))
+			return;
+		p->input->scan = scan;
+		p->input->scanned = span.scanned - span.start;
+	}
+	if (rc > 0)
+		schedule(p);
 }
 
 static void on_readable(struct peer *p)
@@ -353,6 +362,8 @@ void peers_turn(struct peers *all)
 	/* those that stop again stand behind all that are there now, for the next turn */
 	for (size_t n = all->n_ready; n > 0 && (p = TAILQ_FIRST(&all->ready)); n--) {
 		peer_ready_remove(p);
+		if (!has_backlog(p))
+			continue;
 		fds_load(all, p);
 		deliver_kept(p);
 		fds_store(all, p);
