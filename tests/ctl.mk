@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 if HAVE_CHECK
 ctl_tests = \
+	tests/ctl/test_ctl \
 	tests/unit/test_text \
 	tests/unit/test_fcommon_ctl \
 	tests/unit/test_fcommon_duration \
@@ -12,6 +13,14 @@ TESTS += $(ctl_tests)
 
 ctl_test_cflags = $(AM_CFLAGS) $(CHECK_CFLAGS) $(JSON_CFLAGS)
 ctl_test_libs = frontends/common/libfcommon.la $(CHECK_LIBS)
+tests_ctl_test_ctl_SOURCES = \
+	tests/ctl/run.c \
+	tests/ctl/run.h \
+	tests/ctl/test_ctl.c \
+	tests/daemon/broker.c \
+	tests/daemon/broker.h
+tests_ctl_test_ctl_CFLAGS = $(ctl_test_cflags)
+tests_ctl_test_ctl_LDADD = $(CHECK_LIBS) $(JSON_LIBS) -lutil
 tests_unit_test_text_SOURCES = tests/unit/test_text.c
 tests_unit_test_text_CFLAGS = $(ctl_test_cflags)
 tests_unit_test_text_LDADD = $(ctl_test_libs)

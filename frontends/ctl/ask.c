@@ -13,6 +13,7 @@
 #include "frontends/ctl/request.h"
 
 #define FAREWELL_MS 5000
+#define PATIENCE_MS 1000 /* rules and policies have answered by then */
 
 enum { OPTION_SUMMARY = OPTION_OTHER, OPTION_TIMEOUT, OPTION_RETRY, OPTION_TITLE };
 
@@ -32,6 +33,7 @@ struct ask {
 	struct ctl *c;
 	bool quiet;
 	bool announced;
+	int64_t since;
 	/* the decision: `result` is a copy of it, NULL where there was none */
 	bool decided;
 	struct approval_value *result;
@@ -130,6 +132,18 @@ static int ask_denied(struct ask *a)
 	return strcmp(source, "timeout") ? STATUS_DENIED : STATUS_EXPIRED;
 }
 
+/* Where the broker did not tell the id, lists do. */
+static void ask_announce(struct ask *a)
+{
+	if (a->announced || a->quiet || time_now() - a->since < PATIENCE_MS)
+		return;
+	a->announced = true;
+	if (approval_hello(a->c->client))
+		ctl_say(a->c, "waiting for an answer: 'approvalctl list' shows it");
+	else
+		ctl_say(a->c, "waiting for a broker: %s", approval_status(a->c->client));
+}
+
 static int ask_wait(struct ask *a, const struct approval_request *r, char **argv)
 {
 	struct signals signals;
@@ -139,8 +153,11 @@ static int ask_wait(struct ask *a, const struct approval_request *r, char **argv
 	if (status)
 		return status;
 	status = ctl_own(a->c, approval_request(a->c->client, r, ask_decided, a, &call));
+	a->since = time_now();
 	while (!status && !a->decided) {
-		sig = loop_step(a->c->client, &signals);
+		sig = loop_step(a->c->client, &signals, a->announced ? -1 : PATIENCE_MS);
+		if (!sig && !a->decided)
+			ask_announce(a);
 		if (sig < 0 && sig != -ENOMEM && !a->decided)
 			status = ctl_broke(a->c, sig, NULL);
 		else if (sig > 0 && sig != SIGCHLD)

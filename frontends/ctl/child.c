@@ -55,7 +55,7 @@ void child_run(
 
 		if (got == pid)
 			break;
-		r = loop_step(client, signals);
+		r = loop_step(client, signals, -1);
 		if (r < 0 && !client) {
 			waitpid(pid, &wstatus, 0);
 			break;

@@ -133,9 +133,9 @@ struct signals {
 int signals_open(struct signals *s);
 void signals_close(struct signals *s);
 /*
- * Waits for the client (NULL: none) or a signal, and serves the client. Negative
- * errno, else the number of the signal that came, or 0.
+ * Waits for the client (NULL: none), a signal or the time (-1: none), and serves
+ * the client. Negative errno, else the number of the signal that came, or 0.
  */
-int loop_step(struct approval *client, struct signals *s);
+int loop_step(struct approval *client, struct signals *s, int timeout_ms);
 
 #endif

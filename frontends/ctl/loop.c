@@ -48,20 +48,20 @@ void signals_close(struct signals *s)
 	sigprocmask(SIG_SETMASK, &s->before, NULL);
 }
 
-int loop_step(struct approval *client, struct signals *s)
+int loop_step(struct approval *client, struct signals *s, int timeout_ms)
 {
 	struct pollfd fds[2] = {{.fd = s->fd, .events = POLLIN}, {.fd = -1}};
 	struct signalfd_siginfo info;
-	int64_t timeout = -1;
 
 	if (client) {
+		int64_t due = approval_timeout(client);
+
 		fds[1].fd = approval_fd(client);
 		fds[1].events = approval_events(client);
-		timeout = approval_timeout(client);
+		if (due >= 0 && (timeout_ms < 0 || due < timeout_ms))
+			timeout_ms = due < INT_MAX ? (int)due : INT_MAX;
 	}
-	if (timeout > INT_MAX)
-		timeout = INT_MAX;
-	if (poll(fds, 2, timeout < 0 ? -1 : (int)timeout) < 0 && errno != EINTR)
+	if (poll(fds, 2, timeout_ms) < 0 && errno != EINTR)
 		return -errno;
 	if (client) {
 		int r = approval_dispatch(client);

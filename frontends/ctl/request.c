@@ -51,6 +51,7 @@ int request_words(struct ctl_request *q, char **argv, int argc)
 	}
 	if (!r)
 		r = line.failed ? -ENOMEM : pack_words(q->input, &line, argv, argc);
+	q->r.kind = "execute";
 	if (!r)
 		request_end(q);
 	text_free(&line);

@@ -189,7 +189,7 @@ int ctl_watch(void *ctl, struct options *o)
 	approval_on_event(w.c->client, watch_event, &w);
 	status = ctl_own(w.c, approval_subscribe(w.c->client));
 	while (!status && !w.ended) {
-		sig = loop_step(w.c->client, &signals);
+		sig = loop_step(w.c->client, &signals, -1);
 		if (sig < 0 && sig != -ENOMEM && !w.ended)
 			status = ctl_broke(w.c, sig, NULL);
 		else if (sig > 0 && sig != SIGCHLD)
