@@ -2,8 +2,6 @@
 # The gateway knows the core, the wire and the store, and nothing else knows all three.
 bin_PROGRAMS += approvald
 approvald_SOURCES = \
-	broker/io/facts.c \
-	broker/io/facts.h \
 	broker/io/gateway.c \
 	broker/io/gateway.h \
 	broker/io/gateway_agent.c \

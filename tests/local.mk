@@ -8,3 +8,4 @@ include tests/ctl.mk
 include tests/hook.mk
 include tests/daemon.mk
 include tests/bench.mk
+include tests/classify.mk

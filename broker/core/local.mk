@@ -16,11 +16,15 @@ broker_core_libcore_la_SOURCES = \
 	broker/core/entity.h \
 	broker/core/pipeline.c \
 	broker/core/pipeline.h \
+	broker/core/protect.c \
+	broker/core/protect.h \
 	broker/core/registry.c \
 	broker/core/registry.h \
 	broker/core/request.c \
 	broker/core/request.h \
 	broker/core/row.h \
+	broker/core/tool.c \
+	broker/core/tool.h \
 	broker/core/transaction.c \
 	broker/core/tree.h \
 	broker/core/turn.c \

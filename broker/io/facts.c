@@ -1,33 +1,445 @@
 /* SPDX-License-Identifier: MIT */
-/* Every call counts as mutating until the table of tools is in. */
 #include "broker/io/facts.h"
+
+#include <errno.h>
 #include <nettle/sha2.h>
+#include <stdlib.h>
 #include <string.h>
-int facts_collect(const struct facts_input *in, struct facts_draft *d)
+
+#include "broker/core/protect.h"
+#include "broker/core/tool.h"
+#include "broker/io/command_words.h"
+#include "broker/io/patch.h"
+#include "libapproval/wire/value.h"
+
+/* The walk over one input. */
+struct reader {
+	struct facts_draft *d;
+	const struct tool *tool;
+	uint8_t seen; /* bits (1 << enum tool_role) */
+	bool unread;  /* not as the table says */
+	bool climbs;  /* a pattern leaves, by "..", the folder that it is below */
+	int error;
+};
+
+static void add_path(struct facts_draft *d, struct bytes path)
 {
-	memset(d, 0, sizeof(*d));
-	d->in = *in;
-	return 0;
+	if (path.len > LIMIT_TEXT || d->n_paths == LIMIT_PATHS) {
+		d->flags |= FACT_UNRESOLVED;
+		return;
+	}
+	d->paths[d->n_paths++] = path;
 }
-void facts_input_hash(struct bytes input, uint8_t h[16])
+
+/* ---- texts ---- */
+
+static void read_patch(struct reader *r, struct bytes text)
+{
+	struct bytes file;
+	bool found = false, sure;
+
+	while (patch_next(&text, &file, &sure)) {
+		found = true;
+		if (!sure)
+			r->d->flags |= FACT_UNRESOLVED;
+		add_path(r->d, file);
+	}
+	if (!found)
+		r->unread = true;
+}
+
+static bool holds(struct bytes text, const char *characters)
+{
+	const char *const p = text.data;
+
+	for (size_t i = 0; i < text.len; i++)
+		if (p[i] && strchr(characters, p[i]))
+			return true;
+	return false;
+}
+
+static bool has_up(struct bytes text)
+{
+	const char *p = text.data;
+	const char *const end = p + text.len;
+
+	while (p < end) {
+		const char *const slash = memchr(p, '/', (size_t)(end - p));
+		const char *const stop = slash ? slash : end;
+
+		if (stop - p == 2 && p[0] == '.' && p[1] == '.')
+			return true;
+		p = slash ? slash + 1 : end;
+	}
+	return false;
+}
+
+/* Could groups or escapes make a ".." or an absolute path that is not there in plain text? */
+static bool is_tricky(struct bytes text)
+{
+	const char *const p = text.data;
+	char kept = 0, before = 0;
+
+	if (!holds(text, "{[(\\"))
+		return false;
+	for (size_t i = 0; i < text.len; i++) {
+		const char c = p[i];
+
+		if (c == '/' && before && strchr("{[(,|\\", before))
+			return true;
+		before = c;
+		if (c && strchr("{}[](),|\\!@+?", c))
+			continue;
+		if (c == '.' && kept == '.')
+			return true;
+		kept = c;
+	}
+	return false;
+}
+
+static void read_pattern(struct reader *r, struct bytes text)
+{
+	struct facts_draft *d = r->d;
+	const char *const p = text.data;
+
+	if (path_protected(text, d->in.home))
+		d->flags |= FACT_PROTECTED;
+	if (text.len > 0 && (*p == '/' || *p == '~')) {
+		add_path(d, text);
+	} else if (has_up(text)) {
+		r->climbs = true;
+		add_path(d, text);
+	}
+	if (is_tricky(text))
+		d->flags |= FACT_UNRESOLVED;
+}
+
+/* ---- fields ---- */
+
+static void read_text(struct reader *r, enum tool_role role, struct bytes text)
+{
+	struct facts_draft *d = r->d;
+
+	switch (role) {
+	case TOOL_COMMAND: d->command = text; break;
+	case TOOL_PATH: add_path(d, text); break;
+	case TOOL_FILES:
+		if (holds(text, "*?[{(\\"))
+			d->flags |= FACT_UNRESOLVED;
+		add_path(d, text);
+		break;
+	case TOOL_PATTERN: read_pattern(r, text); break;
+	case TOOL_PATCH: read_patch(r, text); break;
+	case TOOL_URL: d->url = text; break;
+	case TOOL_OPAQUE: break;
+	}
+}
+
+static void read_words(struct reader *r, struct bytes array)
+{
+	struct facts_draft *d = r->d;
+	const int rc = command_join(array, &d->text, &d->command);
+
+	if (rc == -ENOMEM)
+		r->error = rc;
+	else if (rc < 0)
+		r->unread = true;
+}
+
+static void read_list(struct reader *r, enum tool_role role, struct bytes array)
+{
+	struct wire_iter it;
+	struct bytes element, text;
+
+	if (wire_iter_array(&it, array)) {
+		r->unread = true;
+		return;
+	}
+	while (wire_array_next(&it, &element)) {
+		if (wire_text(element, &text)) {
+			r->unread = true;
+			return;
+		}
+		/* the rest would be dropped one by one */
+		if (r->d->n_paths == LIMIT_PATHS) {
+			r->d->flags |= FACT_UNRESOLVED;
+			return;
+		}
+		read_text(r, role, text);
+	}
+	if (it.left > 0)
+		r->unread = true;
+}
+
+static void read_field(struct reader *r, enum tool_role role, struct bytes value)
+{
+	const bool many = role == TOOL_PATH || role == TOOL_FILES || role == TOOL_PATTERN;
+	struct bytes cursor = value, text;
+	struct wire_value v;
+
+	if (wire_read(&cursor, &v) == 0 && v.kind == WIRE_KIND_NIL)
+		return; /* as good as absent */
+	if (role == TOOL_OPAQUE || (!many && r->seen & 1u << role)) {
+		r->unread = true;
+		return;
+	}
+	r->seen |= (uint8_t)(1u << role);
+	if (wire_text(value, &text) == 0)
+		read_text(r, role, text);
+	else if (role == TOOL_COMMAND)
+		read_words(r, value);
+	else if (many)
+		read_list(r, role, value);
+	else
+		r->unread = true;
+}
+
+static void read_map(struct reader *r)
+{
+	struct bytes key, value, name;
+	struct wire_iter it;
+
+	if (wire_iter_map(&it, r->d->in.input)) {
+		r->unread = true;
+		return;
+	}
+	while (wire_map_next(&it, &key, &value)) {
+		const struct tool_field *f;
+
+		if (wire_text(key, &name))
+			continue;
+		f = tool_field_find(r->tool, name);
+		if (f)
+			read_field(r, (enum tool_role)f->role, value);
+	}
+	if (it.left > 0)
+		r->unread = true;
+}
+
+static void read_input(struct reader *r)
+{
+	struct facts_draft *d = r->d;
+	struct bytes text;
+
+	if (r->tool->fields->len == 0)
+		return;
+	if (r->tool->needs & 1u << TOOL_PATCH && wire_text(d->in.input, &text) == 0) {
+		/* a free-form tool has no map around its text */
+		r->seen |= 1u << TOOL_PATCH;
+		read_patch(r, text);
+	} else {
+		read_map(r);
+	}
+	if (r->tool->needs & ~r->seen)
+		r->unread = true;
+	if (r->tool->flags & TOOL_CWD && !(r->seen & 1u << TOOL_PATH)) {
+		if (d->in.cwd.len > 0)
+			add_path(d, d->in.cwd);
+		else
+			d->flags |= FACT_UNRESOLVED;
+	} else if (r->climbs) {
+		/* it is below the path given, not below cwd */
+		d->flags |= FACT_UNRESOLVED;
+	}
+	if (r->unread) {
+		d->flags |= FACT_UNRESOLVED;
+		d->mutating = true;
+	}
+}
+
+/* ---- claims ---- */
+
+static void apply_claims(struct facts_draft *d)
+{
+	if (d->in.claimed_kind >= 0) {
+		const enum kind claimed = (enum kind)d->in.claimed_kind;
+		const enum kind kind = kind_tighten(d->kind, claimed);
+
+		if (kind != d->kind)
+			d->flags |= FACT_UNRESOLVED;
+		d->kind = kind;
+		if (kind_mutates(claimed))
+			d->mutating = true;
+	}
+	if (d->in.claimed_mutating)
+		d->mutating = true;
+	if (d->mutating || d->flags & FACT_UNRESOLVED)
+		d->flags &= (uint8_t)~FACT_HARMLESS;
+}
+
+int facts_collect(const struct facts_input *in, struct facts_draft *draft)
+{
+	struct reader r = {.d = draft};
+
+	memset(draft, 0, sizeof(*draft));
+	draft->in = *in;
+	draft->kind = KIND_OTHER;
+	draft->mutating = true;
+	if (in->type != REQUEST_TYPE_TOOL_CALL) {
+		/* asking a person changes nothing, more rights do */
+		draft->mutating = in->claimed_mutating || in->type == REQUEST_TYPE_PERMISSIONS;
+		return 0;
+	}
+	r.tool = tool_find(in->tool);
+	if (r.tool) {
+		draft->kind = (enum kind)r.tool->kind;
+		draft->mutating = r.tool->flags & TOOL_MUTATES;
+		if (r.tool->flags & TOOL_HARMLESS)
+			draft->flags |= FACT_HARMLESS;
+		read_input(&r);
+	}
+	apply_claims(draft);
+	return r.error;
+}
+
+void facts_release(struct facts_draft *draft)
+{
+	free(draft->text);
+	draft->text = NULL;
+}
+
+/* ---- after the resolver ---- */
+
+static void hash_number(struct sha256_ctx *c, size_t n)
+{
+	const uint8_t b[4] = {
+		(uint8_t)(n >> 24), (uint8_t)(n >> 16), (uint8_t)(n >> 8), (uint8_t)n};
+
+	sha256_update(c, sizeof(b), b);
+}
+
+/* With its length before it, so that no two lists of values give the same bytes. */
+static void hash_bytes(struct sha256_ctx *c, struct bytes b)
+{
+	hash_number(c, b.len);
+	sha256_update(c, b.len, b.data);
+}
+
+static void hash_path(struct sha256_ctx *c, const struct str *path)
+{
+	if (path)
+		hash_bytes(c, str_bytes(path));
+	else
+		hash_number(c, UINT32_MAX); /* no length that a path can have */
+}
+
+/* What a decision names: all that decides what the call would do. */
+static void make_digest(const struct facts_draft *d, const uint8_t input[SHA256_DIGEST_SIZE],
+	const struct request_path *paths, unsigned n, uint8_t out[SHA256_DIGEST_SIZE])
 {
 	struct sha256_ctx c;
+
+	sha256_init(&c);
+	hash_bytes(&c, bytes_of("approvald call 1"));
+	hash_bytes(&c, bytes_of(request_type_name(d->in.type)));
+	hash_bytes(&c, bytes_of(kind_name(d->kind)));
+	hash_bytes(&c, d->in.tool);
+	hash_bytes(&c, (struct bytes){input, SHA256_DIGEST_SIZE});
+	hash_bytes(&c, d->in.cwd);
+	hash_number(&c, n);
+	for (unsigned i = 0; i < n; i++)
+		hash_path(&c, paths[i].resolved);
+	sha256_digest(&c, SHA256_DIGEST_SIZE, out);
+}
+
+/*
+ * By what a call counts as the same one tried again. A search is not the same for
+ * being in the same folder, and what was not read whole only by all of it.
+ */
+static void make_signature(const struct facts_draft *d, const uint8_t input[SHA256_DIGEST_SIZE],
+	const struct request_path *paths, unsigned n, uint8_t out[16])
+{
+	const bool whole = !(d->flags & FACT_UNRESOLVED);
+	struct sha256_ctx c;
+
+	sha256_init(&c);
+	hash_bytes(&c, d->in.tool);
+	hash_bytes(&c, d->in.cwd);
+	if (whole && d->command.data) {
+		hash_bytes(&c, bytes_of("command"));
+		hash_bytes(&c, d->command);
+	} else if (whole && d->url.data) {
+		hash_bytes(&c, bytes_of("url"));
+		hash_bytes(&c, d->url);
+	} else if (whole && n > 0 && d->kind != KIND_SEARCH) {
+		hash_bytes(&c, bytes_of("paths"));
+		for (unsigned i = 0; i < n; i++)
+			hash_path(&c, paths[i].resolved ? paths[i].resolved : paths[i].given);
+	} else {
+		hash_bytes(&c, bytes_of("input"));
+		sha256_update(&c, SHA256_DIGEST_SIZE, input);
+	}
+	sha256_digest(&c, 16, out);
+}
+
+/* Is a path, by its text, on the floor's list? */
+static bool given_protected(const struct facts_draft *d, struct bytes given)
+{
+	char joined[2 * LIMIT_TEXT + 1];
+	size_t n = d->in.cwd.len;
+
+	if (path_protected(given, d->in.home))
+		return true;
+	if (n == 0 || n > LIMIT_TEXT || given.len > LIMIT_TEXT)
+		return false;
+	if (given.len > 0 && strchr("/~", *(const char *)given.data))
+		return false;
+	memcpy(joined, d->in.cwd.data, n);
+	joined[n++] = '/';
+	memcpy(joined + n, given.data, given.len);
+	return path_protected((struct bytes){joined, n + given.len}, d->in.home);
+}
+
+static bool path_on_floor(const struct facts_draft *d, const struct request_path *p)
+{
+	const struct bytes given = str_bytes(p->given), resolved = str_bytes(p->resolved);
+
+	if (p->resolved && path_protected(resolved, d->in.home))
+		return true;
+	/* most are absolute, without a symlink, and the same */
+	return !bytes_equal(given, resolved) && given_protected(d, given);
+}
+
+int facts_finish(const struct facts_draft *draft, const struct request_path *paths, unsigned n,
+	struct facts *out)
+{
+	uint8_t input[SHA256_DIGEST_SIZE];
+	bool inside = n > 0 && draft->in.workspace.len > 0;
+	struct sha256_ctx c;
+
+	*out = (struct facts){.kind = draft->kind,
+		.mutating = draft->mutating,
+		.flags = draft->flags,
+		.command = draft->command,
+		.paths = paths,
+		.n_paths = n};
+	if (n != draft->n_paths)
+		out->flags |= FACT_UNRESOLVED;
+	for (unsigned i = 0; i < n; i++) {
+		if (!paths[i].resolved)
+			out->flags |= FACT_UNRESOLVED;
+		if (!paths[i].inside)
+			inside = false;
+		if (path_on_floor(draft, &paths[i]))
+			out->flags |= FACT_PROTECTED;
+	}
+	if (inside && !(out->flags & FACT_UNRESOLVED))
+		out->flags |= FACT_INSIDE;
+
+	sha256_init(&c);
+	sha256_update(&c, draft->in.input.len, draft->in.input.data);
+	sha256_digest(&c, sizeof(input), input);
+	memcpy(out->input_hash, input, sizeof(out->input_hash));
+	make_digest(draft, input, paths, n, out->digest);
+	make_signature(draft, input, paths, n, out->signature);
+	return 0;
+}
+
+void facts_input_hash(struct bytes input, uint8_t out[16])
+{
+	struct sha256_ctx c;
+
 	sha256_init(&c);
 	sha256_update(&c, input.len, input.data);
-	sha256_digest(&c, 16, h);
+	sha256_digest(&c, 16, out);
 }
-int facts_finish(const struct facts_draft *d, const struct request_path *p, unsigned n, struct facts *out)
-{
-	struct sha256_ctx c;
-	memset(out, 0, sizeof(*out));
-	out->mutating = true;
-	facts_input_hash(d->in.input, out->input_hash);
-	sha256_init(&c);
-	sha256_update(&c, d->in.tool.len, d->in.tool.data);
-	sha256_update(&c, 16, out->input_hash);
-	sha256_digest(&c, 32, out->digest);
-	memcpy(out->signature, out->digest, 16);
-	(void)p; (void)n;
-	return 0;
-}
-void facts_release(struct facts_draft *d) { (void)d; }

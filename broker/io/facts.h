@@ -36,18 +36,20 @@ struct facts_draft {
 	struct bytes command;		 /* data NULL: none */
 	struct bytes url;		 /* data NULL: none */
 	struct bytes paths[LIMIT_PATHS]; /* to be resolved from cwd, in this order */
-	char *text;			 /* owned; see facts_release */
-	uint32_t text_len, text_size;
+	char *text;			 /* of a command that was joined; see facts_release */
 };
 
 /*
  * An input that is not as the table of tools says (not a map, a field of another
- * type, a missing one, more than LIMIT_PATHS paths, a path over LIMIT_TEXT) is no
- * error: it is FACT_UNRESOLVED and mutating. -ENOMEM is the only error; the draft
- * is to be released in any case.
+ * type, one given twice, a missing one, one that changes what the others mean) is
+ * no error: it is FACT_UNRESOLVED and mutating. What reads but can't be known whole
+ * (more than LIMIT_PATHS paths, a path over LIMIT_TEXT, wildcards that choose what
+ * is read) is FACT_UNRESOLVED. -ENOMEM is the only error, and leaves nothing to
+ * release.
  *
  * Where a claim changed the kind, the call is FACT_UNRESOLVED as well, and whoever
- * compares kinds must still look at the tool's own: tool_find.
+ * compares kinds must still look at the tool's own: tool_find. Else a claim could
+ * lead a call past a rule that denies its kind.
  */
 int facts_collect(const struct facts_input *in, struct facts_draft *draft);
 

@@ -3,8 +3,11 @@ noinst_LTLIBRARIES += broker/io/libio.la broker/libbroker.la
 broker_io_libio_la_SOURCES = \
 	broker/io/account.c broker/io/account.h \
 	broker/io/ancestry.c broker/io/ancestry.h \
+	broker/io/command_words.c broker/io/command_words.h \
+	broker/io/facts.c broker/io/facts.h \
 	broker/io/folder.c broker/io/folder.h \
 	broker/io/listener.c broker/io/listener.h \
+	broker/io/patch.c broker/io/patch.h \
 	broker/io/path.c broker/io/path.h \
 	broker/io/peer.c broker/io/peer.h \
 	broker/io/peer_input.c broker/io/peer_private.h \
@@ -16,8 +19,8 @@ broker_io_libio_la_SOURCES = \
 	broker/io/workspace.c broker/io/workspace.h \
 	broker/log.c broker/log.h
 broker_io_libio_la_CPPFLAGS = $(AM_CPPFLAGS) -D_GNU_SOURCE
-broker_io_libio_la_CFLAGS = $(AM_CFLAGS) $(EVENT_CFLAGS)
-broker_io_libio_la_LIBADD = libapproval/wire/libwire.la $(EVENT_LIBS)
+broker_io_libio_la_CFLAGS = $(AM_CFLAGS) $(EVENT_CFLAGS) $(NETTLE_CFLAGS)
+broker_io_libio_la_LIBADD = libapproval/wire/libwire.la $(EVENT_LIBS) $(NETTLE_LIBS)
 
 # what the broker is beside its connections
 broker_libbroker_la_SOURCES = \
