@@ -28,7 +28,7 @@ struct journal;
  * DECISION or OUTCOME, oldest first). Records and rows belong to the store and
  * are valid during the call; their strings may be kept with str_ref. A negative
  * return ends the load and is passed on. All that is stored is given, what has
- * ended included: its owner removes it.
+ * ended included: its owner removes it. *state is set before the first call.
  */
 struct journal_loader {
 	int (*session)(void *arg, const struct session_record *r);

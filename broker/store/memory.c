@@ -127,6 +127,7 @@ static int memory_load(struct journal *j, const struct journal_loader *l, void *
 	struct entity *e;
 	int err;
 
+	*state = m->now.state;
 	HASH_SORT(m->entities[RECORD_SESSION], by_id);
 	HASH_SORT(m->entities[RECORD_TURN], by_order);
 	HASH_SORT(m->entities[RECORD_REQUEST], by_order);
@@ -145,11 +146,7 @@ static int memory_load(struct journal *j, const struct journal_loader *l, void *
 		if (err < 0)
 			return err;
 	}
-	err = memory_load_decisions(m, l, arg);
-	if (err < 0)
-		return err;
-	*state = m->now.state;
-	return 0;
+	return memory_load_decisions(m, l, arg);
 }
 
 /* ---- transactions ---- */

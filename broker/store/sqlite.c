@@ -21,12 +21,18 @@ int sqlite_begin(struct journal *j)
 	return sqlite_run(s, STATEMENT_BEGIN);
 }
 
+static bool mark_due(const struct sqlite_state *now)
+{
+	return now->head.seq - now->mark.seq >= SQLITE_MARK_ROWS ||
+	       now->last_at - now->marked_at >= SQLITE_MARK_US;
+}
+
 int sqlite_commit(struct journal *j)
 {
 	struct sqlite *s = sqlite_of(j);
 	int err = 0;
 
-	if (s->now.meta_due || s->now.head.seq - s->now.mark.seq >= SQLITE_MARK_ROWS)
+	if (s->now.meta_due || mark_due(&s->now))
 		err = sqlite_put_meta(s);
 	if (!err)
 		err = sqlite_run(s, STATEMENT_COMMIT);

@@ -285,6 +285,7 @@ int sqlite_load(struct journal *j, const struct journal_loader *l, void *arg,
 	uint64_t first = 0;
 	int err = sqlite_ready(s);
 
+	*state = (struct journal_state){s->now.alive, s->now.newest};
 	for (int kind = 0; kind < RECORD_N && !err; kind++)
 		err = load_records(s, (enum record_kind)kind, l, arg);
 	if (!err)
@@ -292,7 +293,5 @@ int sqlite_load(struct journal *j, const struct journal_loader *l, void *arg,
 	if (!err && live.used)
 		err = load_decisions(s, &live, first, l, arg);
 	rowmap_free(&live);
-	if (!err)
-		*state = (struct journal_state){s->now.alive, s->now.newest};
 	return err;
 }

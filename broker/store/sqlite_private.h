@@ -14,7 +14,9 @@
 #define SQLITE_BUSY_MS	      100	 /* a person's sqlite3 may hold the lock for a moment */
 #define SQLITE_CACHE_KIB      2000
 #define SQLITE_WAL_KEEP	      (4 << 20) /* bytes of the log that stay after it grew */
-#define SQLITE_MARK_ROWS      4096	/* see mark in struct sqlite_state */
+/* how far the mark lags behind at most: see struct sqlite_state */
+#define SQLITE_MARK_ROWS 4096
+#define SQLITE_MARK_US	 (30 * INT64_C(1000000))
 
 /*
  * Input, description and options of a request that take more than this stand in
@@ -52,7 +54,8 @@ struct sqlite_state {
 	int64_t alive;
 	struct uuid newest;
 	int64_t last_row[RECORD_N];
-	bool meta_due; /* to be written at commit */
+	int64_t last_at, marked_at; /* times of the last row, and of the mark */
+	bool meta_due;		    /* to be written at commit */
 };
 
 /* An entry of a rowmap that the present transaction added or removed. */

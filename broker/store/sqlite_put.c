@@ -348,6 +348,7 @@ int sqlite_put_history(struct sqlite *s, const struct history_row *given)
 	if (err)
 		return err;
 	chain_append(&s->now.head, &row);
+	s->now.last_at = row.at;
 	bind_u64(c, &r->seq, 0);
 	HISTORY_COLUMNS(COLUMN_BIND)
 	uuid_raise(&s->now.newest, &r->session);
@@ -365,6 +366,7 @@ int sqlite_put_meta(struct sqlite *s)
 	if (err)
 		return err;
 	r->mark = r->head;
+	r->marked_at = r->last_at;
 	r->meta_due = false;
 	bind_i64(c, &r->alive, 0);
 	bind_uuid(c, &r->newest, 0);

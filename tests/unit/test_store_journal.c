@@ -337,6 +337,27 @@ static int refuse_row(void *arg, const struct history_row *r)
 	return ++*(int *)arg == 3 ? -ECANCELED : 0;
 }
 
+static int state_known(void *arg, const struct session_record *r)
+{
+	const struct journal_state *state = arg;
+
+	ck_assert_int_eq(state->alive, 99);
+	ck_assert_int_eq(uuid_compare(&state->newest, (struct uuid[]){test_id(799)}), 0);
+	return -ECANCELED;
+}
+
+START_TEST(state_comes_first)
+{
+	static const struct journal_loader loader = {.session = state_known};
+	struct journal *j = open_one(_i);
+	struct journal_state state;
+
+	fill(j);
+	ck_assert_int_eq(journal_load(j, &loader, &state, &state), -ECANCELED);
+	journal_close(j);
+}
+END_TEST
+
 START_TEST(callbacks_end_it)
 {
 	static const struct journal_loader loader = {.session = refuse_session};
@@ -680,6 +701,7 @@ int main(void)
 	tcase_add_loop_test(tc, rollback_undoes_all, 0, JOURNALS);
 	tcase_add_test(tc, journals_agree);
 	tcase_add_loop_test(tc, decisions_of_live_turns, 0, JOURNALS);
+	tcase_add_loop_test(tc, state_comes_first, 0, JOURNALS);
 	tcase_add_loop_test(tc, callbacks_end_it, 0, JOURNALS);
 	tcase_add_loop_test(tc, history_filters, 0, JOURNALS);
 	tcase_add_loop_test(tc, history_in_transaction, 0, JOURNALS);
