@@ -1,0 +1,278 @@
+/* SPDX-License-Identifier: MIT */
+#include <sys/stat.h>
+
+#include "broker/config.h"
+#include "libapproval/limits.h"
+#include "tests/unit/io_util.h"
+
+static char *dir;
+static char first[128], second[128];
+static struct config config;
+static struct config_error error;
+
+static void setup(void)
+{
+	dir = folder_make();
+	strcpy(first, below(dir, "first.conf"));
+	strcpy(second, below(dir, "second.conf"));
+	config_init(&config);
+	error.text[0] = '\0';
+}
+
+static void teardown(void)
+{
+	config_release(&config);
+	folder_remove(dir);
+}
+
+static int load(bool required)
+{
+	const char *files[] = {first, second};
+
+	return config_load(&config, files, 2, required, &error);
+}
+
+static int load_text(const char *text)
+{
+	file_write(first, text);
+	chmod(first, 0600);
+	return load(false);
+}
+
+/* The text is refused, with the line, and a word that tells why. */
+static void refused(const char *text, int line, const char *why)
+{
+	char want[256];
+
+	ck_assert_msg(load_text(text) == -EINVAL, "taken: %s", text);
+	snprintf(want, sizeof(want), "%s:%d: ", first, line);
+	ck_assert_msg(strncmp(error.text, want, strlen(want)) == 0, "%s", error.text);
+	ck_assert_msg(strstr(error.text, why) != NULL, "%s", error.text);
+	ck_assert_uint_eq(config.repeat_limit, 1);
+}
+
+START_TEST(defaults)
+{
+	ck_assert_int_eq(load(false), 0);
+	ck_assert_int_eq(config.when_alone, CONFIG_WAIT);
+	ck_assert(!config.headless);
+	ck_assert_int_eq(config.deadline_us, 0);
+	ck_assert(!config.deadline_set);
+	ck_assert_int_eq(config.default_mode, MODE_NORMAL);
+	ck_assert_int_eq(config.policy_timeout_us, TIME_POLICY_MS * 1000);
+	ck_assert_uint_eq(config.n_required_policies, 0);
+	ck_assert_uint_eq(config.repeat_limit, 1);
+	ck_assert_int_eq(config.grace_us, TIME_GRACE_MS * 1000);
+	ck_assert_uint_eq(config.limits.connections, LIMIT_UID_CONNECTIONS);
+	ck_assert_uint_eq(config.limits.pending_bytes, LIMIT_UID_PENDING_BYTES);
+	ck_assert_ptr_null(config.store_path);
+	ck_assert_int_eq(config.log_level, LOG_LEVEL_NOTICE);
+	ck_assert_int_eq(load(true), -ENOENT);
+	ck_assert_ptr_nonnull(strstr(error.text, second));
+}
+END_TEST
+
+START_TEST(everything)
+{
+	ck_assert_int_eq(load_text("# a comment\n"
+				   "; another\n"
+				   "\n"
+				   "[broker]\n"
+				   "when-alone = deny\n"
+				   "  headless=yes ; and why\n"
+				   "deadline: 10m\n"
+				   "default-mode = auto-edit\n"
+				   "policy-timeout = 500ms\n"
+				   "required-policies = ci, other one ,third\n"
+				   "repeat-limit = 3\n"
+				   "grace = 1h\n"
+				   "[limits]\n"
+				   "connections = 10\n"
+				   "pending = 20\n"
+				   "pending-bytes = 4M\n"
+				   "rate = 0\n"
+				   "sessions = 30\n"
+				   "[store]\n"
+				   "path = /var/lib/x.db\n"
+				   "retention-age = 30d\n"
+				   "retention-size = 2G\n"
+				   "[log]\n"
+				   "\tlevel = debug"),
+		0);
+	ck_assert_int_eq(config.when_alone, CONFIG_DENY);
+	ck_assert(config.when_alone_set);
+	ck_assert(config.headless);
+	ck_assert_int_eq(config.deadline_us, 600ll * 1000000);
+	ck_assert(config.deadline_set);
+	ck_assert_int_eq(config.default_mode, MODE_AUTO_EDIT);
+	ck_assert_int_eq(config.policy_timeout_us, 500000);
+	ck_assert_uint_eq(config.n_required_policies, 3);
+	ck_assert_str_eq(config.required_policies[0], "ci");
+	ck_assert_str_eq(config.required_policies[1], "other one");
+	ck_assert_str_eq(config.required_policies[2], "third");
+	ck_assert_uint_eq(config.repeat_limit, 3);
+	ck_assert_int_eq(config.grace_us, 3600ll * 1000000);
+	ck_assert_uint_eq(config.limits.connections, 10);
+	ck_assert_uint_eq(config.limits.pending, 20);
+	ck_assert_uint_eq(config.limits.pending_bytes, 4u << 20);
+	ck_assert_uint_eq(config.limits.rate, 0);
+	ck_assert_uint_eq(config.limits.sessions, 30);
+	ck_assert_str_eq(config.store_path, "/var/lib/x.db");
+	ck_assert_int_eq(config.store_age_us, 30ll * 86400 * 1000000);
+	ck_assert_uint_eq(config.store_size, 2ull << 30);
+	ck_assert_int_eq(config.log_level, LOG_LEVEL_DEBUG);
+
+	/* the second file stands over the first, key by key */
+	file_write(second, "[broker]\nrequired-policies = mine\ndeadline = never\n"
+			   "[store]\npath = /b\nretention-size = unlimited\n");
+	chmod(second, 0644);
+	ck_assert_int_eq(load(true), 0);
+	ck_assert_uint_eq(config.n_required_policies, 1);
+	ck_assert_str_eq(config.required_policies[0], "mine");
+	ck_assert_int_eq(config.deadline_us, 0);
+	ck_assert_str_eq(config.store_path, "/b");
+	ck_assert_uint_eq(config.store_size, 0);
+	ck_assert_uint_eq(config.repeat_limit, 3);
+}
+END_TEST
+
+START_TEST(mistakes)
+{
+	char line[400];
+
+	refused("[broker]\nwhen-alone = maybe\n", 2, "wait or deny");
+	refused("\n\n[broker]\n\nwhenalone = wait\n", 5, "unknown key \"whenalone\"");
+	refused("[limits]\nheadless = yes\n", 2, "unknown key");
+	refused("[brokr]\n", 1, "unknown section \"brokr\"");
+	refused("[broker]\nrepeat-limit = 5\n[other]\nx = 1\n", 3, "unknown section");
+	refused("headless = yes\n", 1, "before the first section");
+	refused("[broker\n", 1, "no end");
+	refused("[broker] headless = yes\n", 1, "behind");
+	refused("[broker]\nrepeat-limit = 7\nnonsense\n", 3, "NAME = VALUE");
+	refused("[broker]\nrepeat-limit = 7\nheadless = yes\nheadless = no\n", 4, "twice");
+	/* an indented line is a line */
+	refused("[broker]\nrepeat-limit = 7\n  headless\n", 3, "NAME = VALUE");
+	refused("[broker]\nheadless =\n", 2, "yes or no");
+	refused("[broker]\nheadless = YES\n", 2, "yes or no");
+	refused("[broker]\ndefault-mode = yolo\n", 2, "auto-edit");
+	refused("[broker]\nrepeat-limit = 0\n", 2, "1 to 1000");
+	refused("[broker]\nrepeat-limit = -1\n", 2, "1 to 1000");
+	refused("[broker]\nrepeat-limit = 99999999999999999999\n", 2, "1 to 1000");
+	refused("[broker]\nrepeat-limit = 5 6\n", 2, "1 to 1000");
+	refused("[broker]\ngrace = never\n", 2, "duration");
+	refused("[broker]\nrequired-policies = a,,b\n", 2, "names");
+	refused("[broker]\nrequired-policies = a, a\n", 2, "names");
+	refused("[limits]\npending-bytes = 1T\n", 2, "size");
+	refused("[limits]\npending-bytes = 0\n", 2, "size");
+	refused("[limits]\npending-bytes = 9999999999G\n", 2, "size");
+	refused("[store]\npath = relative\n", 2, "absolute");
+	refused("[log]\nlevel = loud\n", 2, "debug");
+	/* the value is shown so that it can do no harm */
+	refused("[log]\nlevel = \x1b[31m\n", 2, "\\x1b[31m");
+	/* inih would read the end of a long line as a line of its own */
+	memset(line, '#', sizeof(line));
+	strcpy(line + 300, "\n");
+	refused(line, 1, "longer");
+	memset(line, ' ', sizeof(line));
+	memcpy(line + 198, "headless = yes\n", 16);
+	refused(line, 1, "longer");
+}
+END_TEST
+
+START_TEST(all_or_nothing)
+{
+	ck_assert_int_eq(load_text("[broker]\nrepeat-limit = 9\nrequired-policies = a\n"
+				   "[store]\npath = /a\n"),
+		0);
+	ck_assert_int_eq(load_text("[broker]\nrepeat-limit = 8\nrequired-policies = b\n"
+				   "[store]\npath = b\n"),
+		-EINVAL);
+	ck_assert_uint_eq(config.repeat_limit, 9);
+	ck_assert_str_eq(config.required_policies[0], "a");
+	ck_assert_str_eq(config.store_path, "/a");
+	/* the first file is good, the second is not */
+	ck_assert_int_eq(load_text("[broker]\nrepeat-limit = 8\n"), 0);
+	file_write(second, "[broker]\ngrace = x\n");
+	ck_assert_int_eq(load_text("[broker]\nrepeat-limit = 7\n"), -EINVAL);
+	ck_assert_uint_eq(config.repeat_limit, 8);
+	ck_assert_ptr_nonnull(strstr(error.text, "second.conf:2: "));
+}
+END_TEST
+
+START_TEST(files)
+{
+	char *big;
+
+	file_write(first, "");
+	chmod(first, 0620);
+	ck_assert_int_eq(load(false), -EPERM);
+	ck_assert_ptr_nonnull(strstr(error.text, "others may write"));
+	chmod(first, 0602);
+	ck_assert_int_eq(load(false), -EPERM);
+	chmod(first, 0644);
+	ck_assert_int_eq(load(false), 0);
+	if (getuid() == 0) {
+		ck_assert_int_eq(chown(first, 65534, 65534), 0);
+		ck_assert_int_eq(load(false), -EPERM);
+		ck_assert_ptr_nonnull(strstr(error.text, "another user"));
+		ck_assert_int_eq(chown(first, 0, 0), 0);
+	}
+	unlink(first);
+	ck_assert_int_eq(mkdir(first, 0700), 0);
+	ck_assert_int_eq(load(false), -EINVAL);
+	rmdir(first);
+	/* nobody writes to it: it must not be waited for */
+	ck_assert_int_eq(mkfifo(first, 0600), 0);
+	ck_assert_int_eq(load(false), -EINVAL);
+	unlink(first);
+	big = malloc(LIMIT_CONFIG + 2);
+	memset(big, '\n', LIMIT_CONFIG + 1);
+	big[LIMIT_CONFIG + 1] = '\0';
+	ck_assert_int_eq(load_text(big), -EINVAL);
+	big[LIMIT_CONFIG] = '\0';
+	ck_assert_int_eq(load_text(big), 0);
+	free(big);
+	unlink(first);
+	FILE *f = fopen(first, "w");
+	fwrite("[log]\nlevel = debug\0\n", 1, 21, f);
+	fclose(f);
+	chmod(first, 0600);
+	ck_assert_int_eq(load(false), -EINVAL);
+}
+END_TEST
+
+START_TEST(durations)
+{
+	static const char *const bad[] = {"", "0s", "s", "5", "-1s", "1 s", "1S", "1w", "1.5s",
+		"3651d", "99999999999999999999s", "1s ", " 1s", "never"};
+	static const struct {
+		const char *text;
+		int64_t us;
+	} good[] = {{"1ms", 1000}, {"30s", 30000000}, {"10m", 600000000}, {"2h", 7200000000},
+		{"7d", 604800000000}, {"3650d", 315360000000000}};
+	int64_t us;
+
+	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++)
+		ck_assert_msg(config_duration_parse(bad[i], &us) == -EINVAL, "%s", bad[i]);
+	for (size_t i = 0; i < sizeof(good) / sizeof(good[0]); i++) {
+		ck_assert_int_eq(config_duration_parse(good[i].text, &us), 0);
+		ck_assert_int_eq(us, good[i].us);
+	}
+}
+END_TEST
+
+int main(void)
+{
+	Suite *s = suite_create("config");
+	TCase *t = tcase_create("config");
+
+	tcase_add_checked_fixture(t, setup, teardown);
+	tcase_add_test(t, defaults);
+	tcase_add_test(t, everything);
+	tcase_add_test(t, mistakes);
+	tcase_add_test(t, all_or_nothing);
+	tcase_add_test(t, files);
+	tcase_add_test(t, durations);
+	suite_add_tcase(s, t);
+	return run_suite(s);
+}
