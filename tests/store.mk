@@ -4,6 +4,8 @@ STORE_TESTS = \
 	tests/unit/test_types \
 	tests/unit/test_store_rowmap \
 	tests/unit/test_store_journal \
+	tests/unit/test_store_history \
+	tests/unit/test_store_corrupt \
 	tests/unit/test_store_sqlite \
 	tests/unit/test_store_fault \
 	tests/unit/test_store_chain \
@@ -11,7 +13,8 @@ STORE_TESTS = \
 check_PROGRAMS += $(STORE_TESTS)
 TESTS += $(STORE_TESTS)
 
-STORE_TEST_FIXTURE = tests/unit/store_fixture.c tests/unit/store_fixture.h
+STORE_TEST_FIXTURE = tests/unit/store_fixture.c tests/unit/store_fixture.h \
+	tests/unit/store_record.c
 STORE_TEST_CFLAGS = $(AM_CFLAGS) $(CHECK_CFLAGS) $(SQLITE_CFLAGS) $(NETTLE_CFLAGS)
 STORE_TEST_LDADD = broker/store/libstore.la broker/core/libcore.la \
 	$(CHECK_LIBS) $(SQLITE_LIBS) $(NETTLE_LIBS)
@@ -43,4 +46,12 @@ tests_unit_test_store_chain_LDADD = $(STORE_TEST_LDADD)
 tests_unit_test_store_crash_SOURCES = tests/unit/test_store_crash.c $(STORE_TEST_FIXTURE)
 tests_unit_test_store_crash_CFLAGS = $(STORE_TEST_CFLAGS)
 tests_unit_test_store_crash_LDADD = $(STORE_TEST_LDADD)
+
+tests_unit_test_store_history_SOURCES = tests/unit/test_store_history.c $(STORE_TEST_FIXTURE)
+tests_unit_test_store_history_CFLAGS = $(STORE_TEST_CFLAGS)
+tests_unit_test_store_history_LDADD = $(STORE_TEST_LDADD)
+
+tests_unit_test_store_corrupt_SOURCES = tests/unit/test_store_corrupt.c $(STORE_TEST_FIXTURE)
+tests_unit_test_store_corrupt_CFLAGS = $(STORE_TEST_CFLAGS)
+tests_unit_test_store_corrupt_LDADD = $(STORE_TEST_LDADD)
 endif

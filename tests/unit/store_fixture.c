@@ -5,6 +5,7 @@
 
 #include <ftw.h>
 #include <limits.h>
+#include <sqlite3.h>
 #include <stdlib.h>
 #include <sys/mount.h>
 #include <unistd.h>
@@ -50,190 +51,33 @@ const char *fixture_path_with(const char *end)
 	return path_with;
 }
 
-/* ---- records ---- */
-
-struct uuid test_id(unsigned n)
+struct journal *open_db(void)
 {
-	uint8_t random[10] = {0};
+	struct journal *j = NULL;
 
-	random[8] = (uint8_t)(n >> 8);
-	random[9] = (uint8_t)n;
-	return uuid_make(UINT64_C(1700000000000) + n, random);
+	ck_assert_int_eq(journal_open_sqlite(&j, fixture_path()), 0);
+	return j;
 }
 
-/* Hostile bytes included: quotes, NUL, no UTF-8. */
-static struct str *text(const char *name, unsigned seed, bool full)
+struct journal *open_one(int which)
 {
-	char buffer[128];
-	int len;
+	struct journal *j = NULL;
 
-	if (!full)
-		return seed % 2 ? str_new("", 0) : NULL;
-	len = snprintf(buffer, sizeof(buffer), "%s-%u '\";--%c\xff\xc3(", name, seed, '\0');
-	return str_new(buffer, (size_t)len);
+	if (which == SQLITE)
+		return open_db();
+	ck_assert_int_eq(journal_open_memory(&j), 0);
+	return j;
 }
 
-struct session_record test_session(unsigned id, unsigned seed, bool full)
+void tamper(const char *sql)
 {
-	return (struct session_record){
-		.id = test_id(id),
-		.parent = full ? test_id(id + 1000) : (struct uuid){{0}},
-		.parent_turn = full ? test_id(id + 2000) : (struct uuid){{0}},
-		.agent = text("agent", seed, full),
-		.key = text("key", seed + 1, full),
-		.title = text("title", seed, full),
-		.cwd = text("cwd", seed + 1, full),
-		.workspace = text("workspace", seed, full),
-		.exe = text("exe", seed + 1, full),
-		.cursor = text("cursor", seed, full),
-		.subject = {full ? UINT32_MAX - seed : 0, full ? UINT64_MAX - seed : 0},
-		.since = -(int64_t)seed,
-		.channel_ms = INT64_MAX - seed,
-		.uid = UINT32_MAX - 1 - seed,
-		.claim = MODE_PLAN,
-		.ceiling = (uint8_t)(seed % MODE_N),
-		.fail_closed = full,
-		.ended = false,
-	};
-}
+	sqlite3 *db;
+	char *message = NULL;
 
-struct turn_record test_turn(unsigned id, unsigned session, unsigned seed, bool full)
-{
-	return (struct turn_record){
-		.id = test_id(id),
-		.session = test_id(session),
-		.key = text("turn", seed, full),
-		.reason = text("reason", seed + 1, full),
-		.usage = {seed + 1, seed + 2, seed + 3, seed + 4, UINT64_MAX - seed},
-		.usage_seq = seed + 5,
-		.since = seed + 6,
-		.ended_at = full ? seed + 7 : 0,
-		.calls = seed + 8,
-		.denied = seed + 9,
-		.state = (uint8_t)(full ? TURN_SUSPENDED : TURN_RUNNING),
-		.causes = full ? CAUSE_HAND | CAUSE_BUDGET : 0,
-		.ended_by = (uint8_t)(seed % SOURCE_N),
-	};
-}
-
-struct request_record test_request(
-	unsigned id, unsigned session, unsigned turn, unsigned seed, bool full)
-{
-	struct request_record r = {
-		.id = test_id(id),
-		.session = test_id(session),
-		.turn = test_id(turn),
-		.call = text("call", seed, true),
-		.tool = text("tool", seed, full),
-		.input = text("input", seed + 1, full),
-		.summary = text("summary", seed, full),
-		.description = text("description", seed + 1, full),
-		.command = text("command", seed, full),
-		.cwd = text("cwd", seed + 1, full),
-		.extra = text("extra", seed, full),
-		.reason = text("reason", seed + 1, full),
-		.by = text("by", seed, full),
-		.updated_input = text("updated", seed + 1, full),
-		.answers = text("answers", seed, full),
-		.since = seed + 1,
-		.deadline = full ? seed + 2 : 0,
-		.decided_at = full ? seed + 3 : 0,
-		.type = (uint8_t)(seed % REQUEST_TYPE_N),
-		.kind = (uint8_t)((seed + 1) % KIND_N),
-		.state = (uint8_t)(full ? REQUEST_HELD : REQUEST_REVIEW),
-		.on_disconnect = (uint8_t)((seed + 2) % DISCONNECT_N),
-		.step = (uint8_t)((seed + 3) % STEP_N),
-		.verdict = (uint8_t)((seed + 4) % VERDICT_N),
-		.source = (uint8_t)((seed + 5) % SOURCE_N),
-		.scope = (uint8_t)((seed + 6) % SCOPE_N),
-		.mutating = seed & 1,
-		.elsewhere = seed & 2,
-		.fail_closed = seed & 4,
-		.takes_input = seed & 8,
-		.multi = seed & 16,
-		.delivered = seed & 32,
-		.check = seed & 64,
-	};
-
-	if (!full)
-		return r;
-	memset(r.digest, (int)(seed & 0x7f) | 0x80, sizeof(r.digest));
-	r.n_paths = 3;
-	r.paths = calloc(r.n_paths, sizeof(*r.paths));
-	ck_assert_ptr_nonnull(r.paths);
-	for (unsigned i = 0; i < r.n_paths; i++) {
-		r.paths[i].given = text("given", seed + i, true);
-		r.paths[i].resolved = i == 1 ? NULL : text("resolved", seed, i == 0);
-		r.paths[i].inside = i != 0;
-	}
-	return r;
-}
-
-void session_release(struct session_record *r)
-{
-	struct str *all[] = {
-		r->agent, r->key, r->title, r->cwd, r->workspace, r->exe, r->cursor};
-
-	for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++)
-		str_unref(all[i]);
-}
-
-void turn_release(struct turn_record *r)
-{
-	str_unref(r->key);
-	str_unref(r->reason);
-}
-
-void request_release(struct request_record *r)
-{
-	struct str *all[] = {r->call, r->tool, r->input, r->summary, r->description, r->command,
-		r->cwd, r->extra, r->reason, r->by, r->updated_input, r->answers};
-
-	for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++)
-		str_unref(all[i]);
-	for (unsigned i = 0; i < r->n_paths; i++) {
-		str_unref(r->paths[i].given);
-		str_unref(r->paths[i].resolved);
-	}
-	free(r->paths);
-}
-
-struct history_row test_decision(
-	unsigned seed, unsigned session, unsigned turn, unsigned request)
-{
-	struct history_row r = {
-		.at = 1000000 * (int64_t)seed,
-		.event = HISTORY_DECISION,
-		.uid = 1000,
-		.pid = seed,
-		.session = test_id(session),
-		.turn = test_id(turn),
-		.request = test_id(request),
-		.agent = bytes_of("claude"),
-		.call = {"call\0x", 6},
-		.tool = bytes_of(seed % 2 ? "Bash" : "Read"),
-		.command = seed % 3 ? bytes_of("rm -r '\xff") : bytes_of(NULL),
-		.cwd = bytes_of("/home/u"),
-		.workspace = bytes_of(seed % 4 ? "/home/u/w" : ""),
-		.exe = bytes_of("/usr/bin/node"),
-		.input = {"\x81\xa1"
-			  "a\x00",
-			4},
-		.reason = bytes_of(""),
-		.by = bytes_of("uid 1000"),
-		.type = REQUEST_TYPE_TOOL_CALL,
-		.kind = KIND_EXECUTE,
-		.verdict = (uint8_t)(seed % 5 ? VERDICT_ALLOW : VERDICT_DENY),
-		.source = (uint8_t)(seed % 5 ? SOURCE_MODE : SOURCE_USER),
-		.scope = SCOPE_ONCE,
-		.step = STEP_MODE,
-		.state = (uint8_t)(seed % 5 ? REQUEST_ALLOWED : REQUEST_DENIED),
-		.mode = MODE_NORMAL,
-		.count = seed,
-	};
-
-	memset(r.digest, (int)(seed & 0xff), sizeof(r.digest));
-	return r;
+	ck_assert_int_eq(sqlite3_open(fixture_path(), &db), SQLITE_OK);
+	sqlite3_exec(db, sql, NULL, NULL, &message);
+	ck_assert_msg(!message, "%s: %s", sql, message);
+	sqlite3_close(db);
 }
 
 /* ---- writing ---- */
@@ -295,94 +139,6 @@ void put_decision(
 
 /* ---- reading ---- */
 
-static void dump_bytes(FILE *f, const char *name, struct bytes b)
-{
-	fprintf(f, " %s=", name);
-	if (!b.data) {
-		fputs("absent", f);
-		return;
-	}
-	fputc('"', f);
-	for (size_t i = 0; i < b.len; i++)
-		fprintf(f, "%02x", ((const uint8_t *)b.data)[i]);
-	fputc('"', f);
-}
-
-static void dump_str(FILE *f, const char *name, const struct str *s)
-{
-	dump_bytes(f, name, str_bytes(s));
-}
-
-static void dump_id(FILE *f, const char *name, const struct uuid *id)
-{
-	dump_bytes(f, name, (struct bytes){id->b, sizeof(id->b)});
-}
-
-static void dump_int(FILE *f, const char *name, int64_t v)
-{
-	fprintf(f, " %s=%lld", name, (long long)v);
-}
-
-#define STR(member)   dump_str(f, #member, r->member)
-#define ID(member)    dump_id(f, #member, &r->member)
-#define INT(member)   dump_int(f, #member, (int64_t)r->member)
-#define BYTES(member) dump_bytes(f, #member, r->member)
-#define HASH(member)  dump_bytes(f, #member, (struct bytes){r->member, sizeof(r->member)})
-
-void dump_session(FILE *f, const struct session_record *r)
-{
-	fputs("session", f);
-	ID(id), ID(parent), ID(parent_turn);
-	STR(agent), STR(key), STR(title), STR(cwd), STR(workspace), STR(exe), STR(cursor);
-	INT(subject.pid), INT(subject.start), INT(since), INT(channel_ms), INT(uid), INT(claim);
-	INT(ceiling), INT(fail_closed), INT(ended);
-	fputc('\n', f);
-}
-
-void dump_turn(FILE *f, const struct turn_record *r)
-{
-	fputs("turn", f);
-	ID(id), ID(session);
-	STR(key), STR(reason);
-	INT(usage.input), INT(usage.output), INT(usage.cache_read), INT(usage.cache_write);
-	INT(usage.cost_microusd), INT(usage_seq), INT(since), INT(ended_at), INT(calls);
-	INT(denied), INT(state), INT(causes), INT(ended_by);
-	fputc('\n', f);
-}
-
-void dump_request(FILE *f, const struct request_record *r)
-{
-	fputs("request", f);
-	ID(id), ID(session), ID(turn);
-	STR(call), STR(tool), STR(input), STR(summary), STR(description), STR(command),
-		STR(cwd);
-	STR(extra), STR(reason), STR(by), STR(updated_input), STR(answers);
-	HASH(digest);
-	INT(since), INT(deadline), INT(decided_at), INT(type), INT(kind), INT(state);
-	INT(on_disconnect), INT(step), INT(verdict), INT(source), INT(scope), INT(mutating);
-	INT(elsewhere), INT(fail_closed), INT(takes_input), INT(multi), INT(delivered);
-	INT(check), INT(n_paths);
-	for (unsigned i = 0; i < r->n_paths; i++) {
-		STR(paths[i].given), STR(paths[i].resolved);
-		INT(paths[i].inside);
-	}
-	fputc('\n', f);
-}
-
-void dump_row(FILE *f, const struct history_row *r)
-{
-	fputs("row", f);
-	INT(seq), INT(at), INT(event), INT(uid), INT(pid);
-	ID(session), ID(turn), ID(request);
-	BYTES(agent), BYTES(call), BYTES(tool), BYTES(command), BYTES(cwd), BYTES(workspace);
-	BYTES(exe), BYTES(input), BYTES(reason), BYTES(by), BYTES(detail);
-	HASH(digest);
-	INT(type), INT(kind), INT(verdict), INT(source), INT(scope), INT(step), INT(state);
-	INT(mode), INT(count);
-	HASH(hash);
-	fputc('\n', f);
-}
-
 static int load_session(void *arg, const struct session_record *r)
 {
 	dump_session(arg, r);
@@ -418,10 +174,7 @@ char *dump_load(struct journal *j)
 	int err = journal_load(j, &loader, f, &state);
 
 	ck_assert_msg(err == 0, "load: %d", err);
-	fputs("state", f);
-	dump_int(f, "alive", state.alive);
-	dump_id(f, "newest", &state.newest);
-	fputc('\n', f);
+	dump_state(f, &state);
 	fclose(f);
 	return out;
 }
@@ -488,4 +241,33 @@ int suite_run(Suite *s)
 	failed = srunner_ntests_failed(sr);
 	srunner_free(sr);
 	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+}
+
+void expect_same(char *a, char *b)
+{
+	ck_assert_str_eq(a, b);
+	free(a);
+	free(b);
+}
+
+unsigned count_lines(const char *text)
+{
+	unsigned n = 0;
+
+	for (; *text; text++)
+		n += *text == '\n';
+	return n;
+}
+
+char *dump_all(struct journal *j)
+{
+	struct history_query q = query_all();
+	char *load = dump_load(j), *rows = dump_history(j, &q), *all;
+
+	all = malloc(strlen(load) + strlen(rows) + 1);
+	strcpy(all, load);
+	strcat(all, rows);
+	free(load);
+	free(rows);
+	return all;
 }

@@ -16,6 +16,13 @@ const char *fixture_dir(void);
 /* The path with an end, such as "-wal". Valid until the next call. */
 const char *fixture_path_with(const char *end);
 
+/* The database at the path; which: MEMORY or SQLITE. */
+enum { MEMORY, SQLITE, JOURNALS };
+struct journal *open_db(void);
+struct journal *open_one(int which);
+/* Changes the database as somebody else would. */
+void tamper(const char *sql);
+
 /* Ids that rise with n. */
 struct uuid test_id(unsigned n);
 
@@ -54,11 +61,17 @@ void dump_session(FILE *f, const struct session_record *r);
 void dump_turn(FILE *f, const struct turn_record *r);
 void dump_request(FILE *f, const struct request_record *r);
 void dump_row(FILE *f, const struct history_row *r);
+void dump_state(FILE *f, const struct journal_state *r);
 
 /* What load gives, as text, to be freed. */
 char *dump_load(struct journal *j);
 /* What a query gives. */
 char *dump_history(struct journal *j, const struct history_query *q);
+/* Both, without a filter: all that a journal holds. */
+char *dump_all(struct journal *j);
+/* Compares two texts and frees them. */
+void expect_same(char *a, char *b);
+unsigned count_lines(const char *text);
 /* A query without any filter. */
 struct history_query query_all(void);
 

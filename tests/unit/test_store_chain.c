@@ -10,31 +10,12 @@
 
 #define ROWS 60u
 
-static struct journal *open_db(void)
-{
-	struct journal *j = NULL;
-
-	ck_assert_int_eq(journal_open_sqlite(&j, fixture_path()), 0);
-	return j;
-}
-
 static void write_rows(struct journal *j, unsigned n)
 {
 	must_begin(j);
 	for (unsigned i = 0; i < n; i++)
 		put_decision(j, i, 1, 2, 3 + i);
 	must_commit(j);
-}
-
-static void tamper(const char *sql)
-{
-	sqlite3 *db;
-	char *message = NULL;
-
-	ck_assert_int_eq(sqlite3_open(fixture_path(), &db), SQLITE_OK);
-	sqlite3_exec(db, sql, NULL, NULL, &message);
-	ck_assert_msg(!message, "%s: %s", sql, message);
-	sqlite3_close(db);
 }
 
 /* ---- encoding ---- */

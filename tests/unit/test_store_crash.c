@@ -16,14 +16,6 @@
 
 #define BATCH 5u
 
-static struct journal *open_db(void)
-{
-	struct journal *j = NULL;
-
-	ck_assert_int_eq(journal_open_sqlite(&j, fixture_path()), 0);
-	return j;
-}
-
 /*
  * Transaction n: a pending request comes, the one three before it goes, and
  * rows. Its session tells how far it went.

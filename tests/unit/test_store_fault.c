@@ -16,21 +16,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-static struct journal *open_db(void)
-{
-	struct journal *j = NULL;
-
-	ck_assert_int_eq(journal_open_sqlite(&j, fixture_path()), 0);
-	return j;
-}
-
-static void expect_same(char *a, char *b)
-{
-	ck_assert_str_eq(a, b);
-	free(a);
-	free(b);
-}
-
 static void fill(struct journal *j, unsigned seed)
 {
 	for (unsigned i = 0; i < 50; i++) {
@@ -50,20 +35,6 @@ static struct journal *open_filled(void)
 	must_put(j, JOURNAL_ALIVE, &(int64_t){99});
 	must_commit(j);
 	return j;
-}
-
-/* All that a journal holds. */
-static char *dump_all(struct journal *j)
-{
-	struct history_query q = query_all();
-	char *load = dump_load(j), *rows = dump_history(j, &q), *all;
-
-	all = malloc(strlen(load) + strlen(rows) + 1);
-	strcpy(all, load);
-	strcat(all, rows);
-	free(load);
-	free(rows);
-	return all;
 }
 
 /* It can be written to again, and what is written is there after opening it anew. */
@@ -497,26 +468,6 @@ START_TEST(writes_fail)
 }
 END_TEST
 
-/* Somebody else wrote to the history: the next row finds its place taken. */
-START_TEST(foreign_rows)
-{
-	struct journal *j = open_filled();
-	sqlite3 *db;
-
-	ck_assert_int_eq(sqlite3_open(fixture_path(), &db), SQLITE_OK);
-	ck_assert_int_eq(sqlite3_exec(db, "INSERT INTO history (seq, hash) VALUES (51, x'00')",
-				 NULL, NULL, NULL),
-		SQLITE_OK);
-	ck_assert_int_eq(write_until_failure(j, 1), -EIO);
-	ck_assert_int_eq(journal_begin(j), -EUCLEAN);
-	ck_assert_int_eq(
-		sqlite3_exec(db, "DELETE FROM history WHERE seq = 51", NULL, NULL, NULL),
-		SQLITE_OK);
-	sqlite3_close(db);
-	expect_works(j, NULL);
-}
-END_TEST
-
 int main(void)
 {
 	Suite *s = suite_create("fault");
@@ -538,7 +489,6 @@ int main(void)
 	tcase_add_test(tc, replaced_by_garbage);
 	tcase_add_test(tc, overwritten_while_open);
 	tcase_add_loop_test(tc, writes_fail, 0, 2);
-	tcase_add_test(tc, foreign_rows);
 	suite_add_tcase(s, tc);
 	return suite_run(s);
 }

@@ -1,0 +1,229 @@
+/* SPDX-License-Identifier: MIT */
+/* Files that are none of ours, rows that went bad, and values that would be. */
+#include "tests/unit/store_fixture.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static int try_open(void)
+{
+	struct journal *j = NULL;
+	int err = journal_open_sqlite(&j, fixture_path());
+
+	ck_assert(!err == (j != NULL));
+	journal_close(j);
+	return err;
+}
+
+static void fill(struct journal *j)
+{
+	must_begin(j);
+	for (unsigned i = 0; i < 20; i++) {
+		put_session(j, 100 + i, i, i % 2);
+		put_turn(j, 300 + i, 100 + i, i, i % 3);
+		put_request(j, 500 + i, 100 + i, 300 + i, i, i % 5);
+		put_decision(j, i, 100 + i, 300 + i, 700 + i);
+	}
+	must_put(j, JOURNAL_ALIVE, &(int64_t){99});
+	must_commit(j);
+}
+
+static void write_file(const void *data, size_t len)
+{
+	FILE *f = fopen(fixture_path(), "w");
+
+	ck_assert_ptr_nonnull(f);
+	ck_assert_uint_eq(fwrite(data, 1, len, f), len);
+	fclose(f);
+}
+
+START_TEST(not_ours)
+{
+	static char garbage[20000];
+	struct stat st;
+
+	tamper("CREATE TABLE theirs (x)");
+	ck_assert_int_eq(try_open(), -EUCLEAN);
+	tamper("PRAGMA application_id = 7; PRAGMA user_version = 1");
+	ck_assert_int_eq(try_open(), -EUCLEAN);
+	unlink(fixture_path());
+	tamper("PRAGMA user_version = 1");
+	ck_assert_int_eq(try_open(), -EUCLEAN);
+
+	memset(garbage, 'x', sizeof(garbage));
+	write_file(garbage, sizeof(garbage));
+	ck_assert_int_eq(try_open(), -EUCLEAN);
+	write_file(garbage, 10);
+	ck_assert_int_eq(try_open(), -EUCLEAN);
+	ck_assert_int_eq(stat(fixture_path(), &st), 0);
+	ck_assert_int_eq(st.st_size, 10); /* and it is still there */
+	write_file("", 0);
+	ck_assert_int_eq(try_open(), 0);
+	unlink(fixture_path());
+	ck_assert_int_eq(mkdir(fixture_path(), 0700), 0);
+	ck_assert_int_lt(try_open(), 0);
+}
+END_TEST
+
+START_TEST(truncated)
+{
+	struct journal *j = open_db();
+	struct stat st;
+
+	must_begin(j);
+	for (unsigned i = 0; i < 500; i++)
+		put_decision(j, i, 1, 2, 3);
+	must_commit(j);
+	journal_close(j);
+	ck_assert_int_eq(stat(fixture_path(), &st), 0);
+	ck_assert_int_eq(truncate(fixture_path(), st.st_size - 4096), 0);
+	ck_assert_int_eq(try_open(), -EUCLEAN);
+	ck_assert_int_eq(truncate(fixture_path(), 50), 0);
+	ck_assert_int_eq(try_open(), -EUCLEAN);
+}
+END_TEST
+
+static int nothing(void *arg, const void *r)
+{
+	return 0;
+}
+
+static int load_status(void)
+{
+	static const struct journal_loader loader = {
+		(int (*)(void *, const struct session_record *))nothing,
+		(int (*)(void *, const struct turn_record *))nothing,
+		(int (*)(void *, const struct request_record *))nothing,
+		(int (*)(void *, const struct history_row *))nothing,
+	};
+	struct journal *j = NULL;
+	struct journal_state state;
+	int err = journal_open_sqlite(&j, fixture_path());
+
+	if (!err)
+		err = journal_load(j, &loader, NULL, &state);
+	journal_close(j);
+	return err;
+}
+
+static const char *const corruptions[] = {
+	"UPDATE session SET claim = 4 WHERE id = 3",
+	"UPDATE session SET claim = -1 WHERE id = 3",
+	"UPDATE session SET claim = NULL WHERE id = 3",
+	"UPDATE session SET ended = 2 WHERE id = 3",
+	"UPDATE session SET ended = NULL WHERE id = 3",
+	"UPDATE session SET uid = 4294967296 WHERE id = 3",
+	"UPDATE session SET uid = 'root' WHERE id = 3",
+	"UPDATE session SET uuid = NULL WHERE id = 3",
+	"UPDATE session SET uuid = x'00' WHERE id = 3",
+	"UPDATE session SET uuid = zeroblob(16) WHERE id = 3",
+	"UPDATE session SET uuid = (SELECT uuid FROM session WHERE id = 4) WHERE id = 3",
+	"UPDATE session SET parent = x'0011' WHERE id = 3",
+	"UPDATE session SET agent = CAST('x' AS BLOB) WHERE id = 3",
+	"UPDATE session SET cursor = 'text' WHERE id = 3",
+	"UPDATE turn SET state = 8 WHERE id = 3",
+	"UPDATE turn SET state = NULL WHERE id = 3",
+	"UPDATE turn SET causes = 4 WHERE id = 3",
+	"UPDATE turn SET session = NULL WHERE id = 3",
+	"UPDATE turn SET begun_seq = -1 WHERE id = 3",
+	"UPDATE turn SET input = 'many' WHERE id = 3",
+	"UPDATE request SET state = 14 WHERE id = 3",
+	"UPDATE request SET verdict = 5 WHERE id = 3",
+	"UPDATE request SET type = 200 WHERE id = 3",
+	"UPDATE request SET mutating = 2 WHERE id = 3",
+	"UPDATE request SET digest = x'00' WHERE id = 3",
+	"UPDATE request SET digest = zeroblob(33) WHERE id = 3",
+	"UPDATE request SET input = 'text' WHERE id = 3",
+	"UPDATE request SET input = zeroblob(4194305) WHERE id = 3",
+	"UPDATE request SET paths = x'08' WHERE id = 3",
+	"UPDATE request SET paths = x'02' WHERE id = 3",
+	"UPDATE request SET paths = x'0200000002ff' WHERE id = 3",
+	"UPDATE request SET paths = x'02ffffffffff' WHERE id = 3",
+	"UPDATE request SET paths = zeroblob(33) WHERE id = 3",
+	"UPDATE history SET event = 13 WHERE seq = 3",
+	"UPDATE history SET event = NULL WHERE seq = 3",
+	"UPDATE history SET turn = x'01' WHERE seq = 3",
+	"UPDATE history SET turn = 'text' WHERE seq = 20",
+	"UPDATE history SET hash = x'01' WHERE seq = 20",
+	"UPDATE history SET state = 14 WHERE seq = 3",
+	"UPDATE meta SET mark_seq = 'x'",
+	"UPDATE meta SET newest = x'01'",
+	"UPDATE meta SET anchor_hash = x'01'",
+	"DELETE FROM meta",
+	"DROP TABLE request_body",
+	"ALTER TABLE request RENAME COLUMN state TO status",
+};
+
+START_TEST(corrupt_rows)
+{
+	struct journal *j = open_db();
+	int err;
+
+	fill(j);
+	journal_close(j);
+	ck_assert_int_eq(load_status(), 0);
+	tamper(corruptions[_i]);
+	err = load_status();
+	/* a schema that was changed shows as a statement that can't be prepared */
+	if (strstr(corruptions[_i], " TABLE "))
+		ck_assert_int_lt(err, 0);
+	else
+		ck_assert_msg(err == -EUCLEAN, "%s: %d", corruptions[_i], err);
+}
+END_TEST
+
+/* What load would call corrupt is not let in. */
+START_TEST(values_out_of_range)
+{
+	struct journal *j = open_db();
+	struct session_record s = test_session(1, 1, false);
+	struct request_record r = test_request(21, 1, 11, 1, false);
+	struct history_row row = test_decision(1, 1, 2, 3);
+	char *huge = calloc(1, (4 << 20) + 1), *before = dump_load(j);
+
+#define REFUSED(op, record, member, value)                                                     \
+	do {                                                                                   \
+		__typeof__((record).member) good = (record).member;                            \
+		(record).member = value;                                                       \
+		must_begin(j);                                                                 \
+		ck_assert_int_eq(journal_put(j, op, &(record)), -EINVAL);                      \
+		journal_rollback(j);                                                           \
+		(record).member = good;                                                        \
+	} while (0)
+	REFUSED(JOURNAL_SESSION, s, ceiling, MODE_N);
+	REFUSED(JOURNAL_SESSION, s, id, ((struct uuid){{0}}));
+	REFUSED(JOURNAL_REQUEST, r, state, REQUEST_STATE_N);
+	REFUSED(JOURNAL_REQUEST, r, n_paths, 33);
+	REFUSED(JOURNAL_REQUEST, r, session, ((struct uuid){{0}}));
+	REFUSED(JOURNAL_HISTORY, row, event, HISTORY_N);
+	REFUSED(JOURNAL_HISTORY, row, event, (enum history_event) - 1);
+	REFUSED(JOURNAL_HISTORY, row, mode, MODE_N);
+	REFUSED(JOURNAL_HISTORY, row, input, ((struct bytes){huge, (4 << 20) + 1}));
+#undef REFUSED
+	expect_same(dump_load(j), before);
+	put_alone(j, JOURNAL_HISTORY, &row);
+	ck_assert_uint_eq(verify_count(j), 1);
+	free(huge);
+	session_release(&s);
+	request_release(&r);
+	journal_close(j);
+}
+END_TEST
+
+int main(void)
+{
+	Suite *s = suite_create("corrupt");
+	TCase *tc = tcase_create("corrupt");
+
+	tcase_add_checked_fixture(tc, fixture_setup, fixture_teardown);
+	tcase_set_timeout(tc, 60);
+	tcase_add_test(tc, not_ours);
+	tcase_add_test(tc, truncated);
+	tcase_add_loop_test(
+		tc, corrupt_rows, 0, (int)(sizeof(corruptions) / sizeof(corruptions[0])));
+	tcase_add_test(tc, values_out_of_range);
+	suite_add_tcase(s, tc);
+	return suite_run(s);
+}
