@@ -83,7 +83,7 @@ static int entity_put(struct memory *m, enum record_kind kind, const void *recor
 	}
 	e->id = *id;
 	e->order = old ? old->order : ++m->now.order;
-	e->begun = old ? old->begun : m->now.head.seq;
+	e->begun = old ? old->begun : m->saved.head.seq;
 	if (old && kind == RECORD_REQUEST)
 		body_keep(&e->record.request, &old->record.request);
 	entity_swap(m, kind, id, e);

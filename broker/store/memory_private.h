@@ -12,7 +12,7 @@ struct entity {
 	union record record;
 	struct uuid id;
 	uint64_t order; /* of its first writing */
-	uint64_t begun; /* the history's head then */
+	uint64_t begun; /* the history's head before that transaction */
 	UT_hash_handle hh;
 };
 

@@ -239,7 +239,8 @@ static int put_turn(struct sqlite *s, int64_t row, const struct turn_record *r)
 	bind_i64(c, &row, 0);
 	bind_key(c, &r->id, 0);
 	TURN_COLUMNS(COLUMN_BIND)
-	bind_u64(c, &s->now.head.seq, 0);
+	/* its rows may have come before it, in the same transaction */
+	bind_u64(c, &s->saved.head.seq, 0);
 	return run_bound(s, STATEMENT_TURN, c);
 }
 

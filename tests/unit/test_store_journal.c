@@ -270,8 +270,8 @@ START_TEST(decisions_of_live_turns)
 	put_decision(j, 2, 1, 12, 22); /* before the turn was told of */
 	must_commit(j);
 	must_begin(j);
+	put_decision(j, 3, 1, 12, 23); /* in the same transaction the order is free */
 	put_turn(j, 12, 1, 1, true);
-	put_decision(j, 3, 1, 12, 23);
 	must_commit(j);
 	must_begin(j);
 	put_decision(j, 4, 1, 11, 24);
