@@ -91,22 +91,18 @@ int path_absolute(struct bytes path, const char *cwd, const char *home, char **o
 	return 0;
 }
 
-int path_lexical(struct bytes path, const char *cwd, const char *home, char **out)
+/* In place, since the result is never ahead of what is read. */
+static void normalize(char *path)
 {
-	int rc = path_absolute(path, cwd, home, out);
-	const char *s, *c;
-	char *to;
+	const char *s = path, *c;
+	char *to = path;
 	size_t len;
 
-	if (rc || !*out)
-		return rc;
-	/* in place: the result is never ahead of what is read */
-	s = to = *out;
 	while ((c = component_next(&s, &len))) {
 		if (component_is(c, len, "."))
 			continue;
 		if (component_is(c, len, "..")) {
-			while (to > *out && *--to != '/')
+			while (to > path && *--to != '/')
 				;
 			continue;
 		}
@@ -114,17 +110,26 @@ int path_lexical(struct bytes path, const char *cwd, const char *home, char **ou
 		memmove(to, c, len);
 		to += len;
 	}
-	if (to == *out)
+	if (to == path)
 		*to++ = '/';
 	*to = '\0';
-	return 0;
 }
 
-static int open_in(int root, const char *path, uint64_t flags, bool only_cached)
+int path_lexical(struct bytes path, const char *cwd, const char *home, char **out)
+{
+	int rc = path_absolute(path, cwd, home, out);
+
+	if (!rc && *out)
+		normalize(*out);
+	return rc;
+}
+
+static int open_how(
+	int root, const char *path, uint64_t flags, uint64_t resolve, bool only_cached)
 {
 	struct open_how how = {
 		.flags = O_PATH | O_CLOEXEC | flags,
-		.resolve = RESOLVE_IN_ROOT | (only_cached ? RESOLVE_CACHED : 0),
+		.resolve = RESOLVE_IN_ROOT | resolve | (only_cached ? RESOLVE_CACHED : 0),
 	};
 	int fd = -1;
 
@@ -141,6 +146,11 @@ static int open_in(int root, const char *path, uint64_t flags, bool only_cached)
 	if (!only_cached && errno == EAGAIN)
 		return -EBUSY;
 	return -errno;
+}
+
+static int open_in(int root, const char *path, uint64_t flags, bool only_cached)
+{
+	return open_how(root, path, flags, 0, only_cached);
 }
 
 /* The path of a descriptor in the eyes of the broker. */
@@ -161,13 +171,12 @@ static int descriptor_path(int fd, char buf[PATH_MAX + 1])
 
 /*
  * The path of a descriptor under root, without a trailing slash: "" is the root.
- * What has been removed has none, and neither has what stands for the broker in
- * /proc, since the agent would have found itself there.
+ * What has been removed has none.
  */
 static int descriptor_path_below(int root, int fd, char out[PATH_MAX + 1])
 {
 	static const char deleted[] = " (deleted)";
-	char top[PATH_MAX + 1], path[PATH_MAX + 1], self[32];
+	char top[PATH_MAX + 1], path[PATH_MAX + 1];
 	const char *rest;
 	size_t n;
 	int rc = descriptor_path(fd, path);
@@ -182,9 +191,6 @@ static int descriptor_path_below(int root, int fd, char out[PATH_MAX + 1])
 	n = strlen(rest);
 	if (n >= sizeof(deleted) && strcmp(rest + n - (sizeof(deleted) - 1), deleted) == 0)
 		return -ESTALE;
-	snprintf(self, sizeof(self), "/proc/%d", (int)getpid());
-	if (path_inside(self, rest))
-		return -ELOOP;
 	if (n == 1)
 		n = 0;
 	memcpy(out, rest, n);
@@ -304,13 +310,59 @@ static int walk(struct walk *w)
 	return 0;
 }
 
-int path_resolve(int root, const char *absolute, bool only_cached, char **out)
+static bool has_dotdot(const char *path)
+{
+	const char *c;
+	size_t len;
+
+	while ((c = component_next(&path, &len)))
+		if (component_is(c, len, ".."))
+			return true;
+	return false;
+}
+
+/* What stands for the broker in /proc: the agent would find itself there, or nothing. */
+static bool is_own_proc(const char *path)
+{
+	char self[32];
+
+	if (strncmp(path, "/proc/", 6) != 0)
+		return false;
+	snprintf(self, sizeof(self), "/proc/%d", (int)getpid());
+	return path_inside(self, path);
+}
+
+/*
+ * A path without ".." on whose way there is no symlink, as far as it exists, is
+ * resolved as it stands, and so most are in one step. -ELOOP: there is one.
+ */
+static int resolve_plain(int root, const char *absolute, bool only_cached, char **out)
+{
+	int fd;
+
+	if (has_dotdot(absolute))
+		return -ELOOP;
+	fd = open_how(root, absolute, 0, RESOLVE_NO_SYMLINKS, only_cached);
+	if (fd >= 0)
+		close(fd);
+	else if (fd != -ENOENT)
+		return fd;
+	*out = strdup(absolute);
+	if (!*out)
+		return -ENOMEM;
+	normalize(*out);
+	if (!is_own_proc(*out))
+		return 0;
+	free(*out);
+	*out = NULL;
+	return -EXDEV;
+}
+
+static int resolve_links(int root, const char *absolute, bool only_cached, char **out)
 {
 	struct walk w = {.root = root, .only_cached = only_cached};
-	int rc, fd;
+	int rc, fd = open_in(root, absolute, 0, only_cached);
 
-	*out = NULL;
-	fd = open_in(root, absolute, 0, only_cached);
 	if (fd >= 0) {
 		rc = descriptor_path_below(root, fd, w.done);
 		close(fd);
@@ -321,10 +373,21 @@ int path_resolve(int root, const char *absolute, bool only_cached, char **out)
 	} else {
 		rc = fd;
 	}
-	if (rc == 0) {
+	if (!rc && is_own_proc(w.done))
+		rc = -EXDEV;
+	if (!rc)
 		*out = strdup(w.done[0] ? w.done : "/");
-		return *out ? 0 : -ENOMEM;
-	}
+	return rc || *out ? rc : -ENOMEM;
+}
+
+int path_resolve(int root, const char *absolute, bool only_cached, char **out)
+{
+	int rc;
+
+	*out = NULL;
+	rc = resolve_plain(root, absolute, only_cached, out);
+	if (rc == -ELOOP)
+		rc = resolve_links(root, absolute, only_cached, out);
 	return rc == -ENOMEM || (rc == -EAGAIN && only_cached) ? rc : 0;
 }
 

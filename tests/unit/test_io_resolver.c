@@ -66,6 +66,9 @@ static void teardown_rest(void)
 	for (unsigned i = 0; i < n_answers; i++)
 		resolver_result_free(answers[i]);
 	event_base_free(base);
+	/* a worker that was let go ends by itself, and takes what it shared with it */
+	while (fd_count() > fds_before + 4)
+		sched_yield();
 	for (int i = 0; i < 2; i++) {
 		close(gate.at[i]);
 		close(gate.go[i]);
@@ -295,15 +298,9 @@ START_TEST(shutdown_hung)
 		resolver_expire(resolver, DEADLINE_US);
 	resolver_free(resolver);
 	ck_assert_uint_eq(n_answers, _i ? 2 : 0);
-	/* the worker ends by itself once it is let go, and takes the rest with it */
 	gate.open = true;
 	tell(gate.go[1]);
-	while (fd_count() > fds_before + 5 + 2)
-		sched_yield();
-	for (unsigned i = 0; i < n_answers; i++)
-		resolver_result_free(answers[i]);
-	event_base_free(base);
-	folder_remove(dir);
+	teardown_rest();
 }
 END_TEST
 
@@ -461,7 +458,7 @@ START_TEST(dead_subject)
 }
 END_TEST
 
-int main(void)
+static Suite *suite_make(void)
 {
 	Suite *s = suite_create("io_resolver");
 	TCase *t = tcase_create("resolver");
@@ -480,5 +477,10 @@ int main(void)
 	tcase_add_test(t, alias);
 	tcase_add_test(t, dead_subject);
 	suite_add_tcase(s, t);
-	return run_suite(s);
+	return s;
+}
+
+int main(void)
+{
+	return kernel_is_known() ? run_suite(suite_make()) : EXIT_SKIPPED;
 }
