@@ -54,27 +54,28 @@ static const char usage[] =
 	"  --runtime-dir DIR   folder of the sockets (default: $XDG_RUNTIME_DIR/approvald)\n"
 	"  --state-dir DIR     folder of the store (default: $XDG_STATE_HOME/approvald)\n"
 	"  --config FILE       read this file instead of the usual ones\n"
-	"  --store KIND        sqlite (default) or memory: forget everything at the end\n"
+	"  --store KIND        sqlite (default), memory (forget all at the end) or none\n"
 	"  --headless          no person will answer: what nothing allows is denied\n"
 	"  --foreground        stay in the foreground (the default; for service files)\n"
 	"  --log-level LEVEL   error, warning, notice, info or debug\n"
 	"  --help, --version\n"
 	"\n"
-	"SIGHUP reloads the configuration, SIGTERM and SIGINT end the broker. See approvald(8).\n";
+	"SIGHUP reloads the configuration, SIGTERM and SIGINT end the broker. See "
+	"approvald(8).\n";
 
 static int arguments_parse(struct arguments *a, int argc, char **argv)
 {
 	static const struct option options[] = {
-		{ "runtime-dir", required_argument, NULL, 'r' },
-		{ "state-dir", required_argument, NULL, 's' },
-		{ "config", required_argument, NULL, 'c' },
-		{ "store", required_argument, NULL, 'S' },
-		{ "headless", no_argument, NULL, 'H' },
-		{ "foreground", no_argument, NULL, 'f' },
-		{ "log-level", required_argument, NULL, 'l' },
-		{ "help", no_argument, NULL, 'h' },
-		{ "version", no_argument, NULL, 'V' },
-		{ 0 },
+		{"runtime-dir", required_argument, NULL, 'r'},
+		{"state-dir", required_argument, NULL, 's'},
+		{"config", required_argument, NULL, 'c'},
+		{"store", required_argument, NULL, 'S'},
+		{"headless", no_argument, NULL, 'H'},
+		{"foreground", no_argument, NULL, 'f'},
+		{"log-level", required_argument, NULL, 'l'},
+		{"help", no_argument, NULL, 'h'},
+		{"version", no_argument, NULL, 'V'},
+		{0},
 	};
 	enum log_level level;
 	int c;
@@ -97,8 +98,9 @@ static int arguments_parse(struct arguments *a, int argc, char **argv)
 		fprintf(stderr, "approvald: unexpected argument '%s'\n", argv[optind]);
 		goto fail;
 	}
-	if (a->store && strcmp(a->store, "sqlite") != 0 && strcmp(a->store, "memory") != 0) {
-		fprintf(stderr, "approvald: --store is sqlite or memory\n");
+	if (a->store && strcmp(a->store, "sqlite") != 0 && strcmp(a->store, "memory") != 0 &&
+		strcmp(a->store, "none") != 0) {
+		fprintf(stderr, "approvald: --store is sqlite, memory or none\n");
 		goto fail;
 	}
 	if (a->level && log_level_parse(a->level, &level) < 0) {
@@ -116,8 +118,8 @@ fail:
 static int daemon_configure(struct daemon *d)
 {
 	struct config_error error;
-	int err = config_load(&d->config, (const char *const *)d->paths.config, d->paths.n_config,
-		d->paths.config_given, &error);
+	int err = config_load(&d->config, (const char *const *)d->paths.config,
+		d->paths.n_config, d->paths.config_given, &error);
 
 	if (err < 0) {
 		log_error(&d->log, "configuration: %s", error.text);
@@ -167,7 +169,7 @@ static void on_watchdog(evutil_socket_t fd, short what, void *arg)
 static int watchdog_set(struct daemon *d)
 {
 	int64_t us = (int64_t)d->notify.watchdog_us / 2;
-	struct timeval tv = { us / 1000000, us % 1000000 };
+	struct timeval tv = {us / 1000000, us % 1000000};
 
 	if (!us)
 		return 0;
@@ -180,7 +182,7 @@ static int signals_set(struct daemon *d)
 	static const struct {
 		int number;
 		event_callback_fn fn;
-	} list[3] = { { SIGTERM, on_stop }, { SIGINT, on_stop }, { SIGHUP, on_reload } };
+	} list[3] = {{SIGTERM, on_stop}, {SIGINT, on_stop}, {SIGHUP, on_reload}};
 
 	signal(SIGPIPE, SIG_IGN);
 	for (size_t i = 0; i < 3; i++) {
@@ -197,9 +199,12 @@ static int store_open(struct daemon *d)
 {
 	int err;
 
-	if (d->args.store && strcmp(d->args.store, "memory") == 0) {
-		d->store = strdup("memory");
-		return d->store ? journal_open_memory(&d->journal) : -ENOMEM;
+	if (d->args.store && strcmp(d->args.store, "sqlite") != 0) {
+		d->store = strdup(d->args.store);
+		if (!d->store)
+			return -ENOMEM;
+		return strcmp(d->store, "none") == 0 ? journal_open_none(&d->journal)
+						     : journal_open_memory(&d->journal);
 	}
 	if (d->config.store_path)
 		d->store = strdup(d->config.store_path);
@@ -211,13 +216,15 @@ static int store_open(struct daemon *d)
 	if (err == 0)
 		err = journal_open_sqlite(&d->journal, d->store);
 	if (err == -EPROTO)
-		log_error(&d->log, "%s was written by a newer approvald: upgrade, or move it away",
+		log_error(&d->log,
+			"%s was written by a newer approvald: upgrade, or move it away",
 			d->store);
 	else if (err == -EBUSY)
 		log_error(&d->log, "%s is in use by another approvald", d->store);
 	else if (err == -EUCLEAN)
 		log_error(&d->log,
-			"%s is corrupt: nothing of it was changed; move it away, or restore a copy",
+			"%s is corrupt: nothing of it was changed; move it away, or restore a "
+			"copy",
 			d->store);
 	else if (err < 0)
 		log_error(&d->log, "store %s: %s", d->store, strerror(-err));
@@ -234,17 +241,21 @@ static int sockets_open(struct daemon *d)
 		return err;
 	}
 	for (int kind = 0; kind < LISTENER_N; kind++) {
-		struct listener_config c = { .kind = (enum listener_kind)kind,
+		struct listener_config c = {.kind = (enum listener_kind)kind,
 			.folder = kind == LISTENER_AGENT ? d->paths.agent : d->paths.frontend,
-			.folder_mode = 0700, .socket_mode = 0600, .socket_gid = (gid_t)-1,
-			.own_uid_only = true };
+			.folder_mode = 0700,
+			.socket_mode = 0600,
+			.socket_gid = (gid_t)-1,
+			.own_uid_only = true};
 
 		if (inherited.fd[kind] >= 0)
-			err = listener_adopt(&d->listeners[kind], inherited.fd[kind], &c, d->base,
-				gateway_processes(d->gateway), &d->log, gateway_accepted, d->gateway);
+			err = listener_adopt(&d->listeners[kind], inherited.fd[kind], &c,
+				d->base, gateway_processes(d->gateway), &d->log,
+				gateway_accepted, d->gateway);
 		else
 			err = listener_open(&d->listeners[kind], &c, d->base,
-				gateway_processes(d->gateway), &d->log, gateway_accepted, d->gateway);
+				gateway_processes(d->gateway), &d->log, gateway_accepted,
+				d->gateway);
 		if (err == -EADDRINUSE)
 			log_error(&d->log, "another approvald listens in %s", c.folder);
 		else if (err < 0)
@@ -276,11 +287,12 @@ static void daemon_release(struct daemon *d)
 
 static int daemon_start(struct daemon *d)
 {
-	struct gateway_options o = { .log = &d->log, .config = &d->config, .user_mode = true };
+	struct gateway_options o = {.log = &d->log, .config = &d->config, .user_mode = true};
 	int err = service_paths_find(&d->paths, d->args.runtime, d->args.state, d->args.config);
 
 	if (err < 0) {
-		log_error(&d->log, "no folder to work in: %s; give --runtime-dir and --state-dir",
+		log_error(&d->log,
+			"no folder to work in: %s; give --runtime-dir and --state-dir",
 			strerror(-err));
 		return EXIT_CONFIG;
 	}
@@ -314,7 +326,7 @@ static int daemon_start(struct daemon *d)
 
 int main(int argc, char **argv)
 {
-	struct daemon d = { .notify.fd = -1 };
+	struct daemon d = {.notify.fd = -1};
 	int err, status;
 
 	err = arguments_parse(&d.args, argc, argv);
@@ -325,7 +337,8 @@ int main(int argc, char **argv)
 	config_init(&d.config);
 	status = daemon_start(&d);
 	if (status == 0) {
-		log_notice(&d.log, "approvald " PACKAGE_VERSION " listens in %s", d.paths.runtime);
+		log_notice(
+			&d.log, "approvald " PACKAGE_VERSION " listens in %s", d.paths.runtime);
 		service_notify_ready(&d.notify, "waiting for agents");
 	}
 	while (status == 0 && !d.stop)

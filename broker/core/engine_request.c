@@ -406,7 +406,13 @@ int request_finish(struct engine *e, struct request *q, enum request_event event
 	TRY(policies_release(e, q, decided ? EVENT_RESOLVED : EVENT_WITHDRAWN));
 	TRY(waiter_set(e, q, NULL, 0));
 	TRY(state_set(e, q, next));
-	TRY(history_request(e, q, row_of(was, event), none));
+	/* of calls that nobody was asked about, the end of the turn tells how many */
+	if (next == REQUEST_UNKNOWN && !q->s.shown) {
+		TRY(entity_touch(&e->r, t));
+		t->s.unknown++;
+	} else {
+		TRY(history_request(e, q, row_of(was, event), none));
+	}
 	TRY(mark_removed(e, q));
 	if (q->s.shown && request_state_pending(was))
 		TRY(event_emit(e, decided ? EVENT_RESOLVED : EVENT_WITHDRAWN, q));

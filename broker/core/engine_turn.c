@@ -238,6 +238,7 @@ int turn_end(struct engine *e, struct turn *t, enum request_event event, enum so
 	TRY(turn_event(e, t, TURN_ON_END));
 	t->s.r.ended_at = e->now.wall;
 	TRY(history_turn(e, t, HISTORY_TURN_ENDED, by, who, reason));
+	e->out.items[e->out.n - 1].row.count = t->s.unknown;
 	TAILQ_FOREACH_SAFE (q, &t->requests, in_turn, next)
 		TRY(request_forget(e, q));
 	TRY(turn_tell(e, t));

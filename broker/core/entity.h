@@ -101,6 +101,7 @@ struct turn_state_data {
 	struct turn_record r;
 	struct session *session;
 	struct str *denials; /* array of struct denial, for the step "repeat" */
+	uint32_t unknown;    /* calls that have ended UNKNOWN without a row of their own */
 	bool inherited;	     /* suspended by an ancestor's cause */
 };
 

@@ -75,6 +75,8 @@ struct retention {
 /* Opens; path is the database file; its folder exists. *out is set on success. */
 int journal_open_sqlite(struct journal **out, const char *path);
 int journal_open_memory(struct journal **out);
+/* Keeps nothing. */
+int journal_open_none(struct journal **out);
 /*
  * For tests of what uses a journal: while err is a negative errno, begin,
  * commit, prune and probe of a journal in memory fail with it.

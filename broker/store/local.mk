@@ -9,6 +9,7 @@ broker_store_libstore_la_SOURCES = \
 	broker/store/memory.c \
 	broker/store/memory_history.c \
 	broker/store/memory_private.h \
+	broker/store/none.c \
 	broker/store/record.c \
 	broker/store/record.h \
 	broker/store/rowmap.c \

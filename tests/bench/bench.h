@@ -30,7 +30,7 @@ uint64_t bench_rss(pid_t pid);
 
 /*
  * The real broker, detached, in a folder below $BENCH_DIR (default /dev/shm).
- * store: "memory" or "sqlite".
+ * store: "none" or "sqlite".
  */
 void bench_broker(struct bench_server *s, const char *store);
 /*

@@ -31,14 +31,14 @@ int main(int argc, char **argv)
 	bench_load(&s, BENCH_ECHO, 256, n, &echo256);
 	bench_end(&s);
 
-	bench_broker(&s, "memory");
+	bench_broker(&s, "none");
 	printf("base RSS of the broker: %.2f MB\n", (double)bench_rss(s.pid) / 1e6);
 	bench_load(&s, BENCH_REQUEST, 1, n, &one);
 	bench_end(&s);
-	bench_broker(&s, "memory");
+	bench_broker(&s, "none");
 	bench_load(&s, BENCH_REQUEST, 64, n, &many);
 	bench_end(&s);
-	bench_broker(&s, "memory");
+	bench_broker(&s, "none");
 	bench_load(&s, BENCH_REQUEST, 10000, n, &crowd);
 	bench_end(&s);
 	line("p50 of a decision, one client", one.p50_us, echo1.p50_us, "us",

@@ -171,16 +171,18 @@ static void drive(struct load *l)
 {
 	struct epoll_event events[256];
 	int ep = epoll_create1(EPOLL_CLOEXEC);
-	uint64_t sent = 0;
+	uint64_t sent = 0, open = 0;
 
 	for (unsigned i = 0; i < l->n; i++) {
 		struct epoll_event e = {.events = EPOLLIN, .data.u32 = i};
 
 		epoll_ctl(ep, EPOLL_CTL_ADD, l->conns[i].fd, &e);
 	}
-	for (unsigned i = 0; i < l->n && sent < l->calls; i++, sent++)
+	for (unsigned i = 0; i < l->n && sent < l->calls; i++, open++) {
 		call(l, &l->conns[i]);
-	while (l->done < l->calls) {
+		sent += !l->conns[i].turn;
+	}
+	while (open) {
 		int n = epoll_wait(ep, events, 256, 60000);
 
 		bench_need(n > 0, "the server does not answer");
@@ -189,17 +191,15 @@ static void drive(struct load *l)
 
 			if (!answered(l, c))
 				continue;
-			if (!c->turn) {
-				l->us[l->done % (1u << 20)] =
+			open--;
+			if (!c->turn)
+				l->us[l->done++ % (1u << 20)] =
 					(float)(bench_ns() - c->sent) / 1000;
-				l->done++;
-			}
-			if (c->turn || sent < l->calls) {
-				sent += !c->turn;
-				c->turn = false;
+			c->turn = false;
+			if (sent < l->calls) {
 				call(l, c);
-				if (c->turn)
-					sent--;
+				sent += !c->turn;
+				open++;
 			}
 		}
 	}
@@ -215,6 +215,7 @@ static void run(const struct bench_server *s, enum bench_kind kind, unsigned con
 		.calls = calls / 10 + 1,
 		.reply_len = bench_reply_len()};
 	struct rlimit r;
+	double n;
 	uint64_t cpu;
 	int64_t t;
 	int fd;
@@ -242,11 +243,12 @@ static void run(const struct bench_server *s, enum bench_kind kind, unsigned con
 	drive(&l);
 	t = bench_ns() - t;
 	cpu = bench_cpu(s->pid) - cpu;
-	qsort(l.us, calls < 1u << 20 ? calls : 1u << 20, sizeof(float), by_value);
-	out->p50_us = (double)l.us[(calls < 1u << 20 ? calls : 1u << 20) / 2];
-	out->cpu_us = (double)cpu / 1000 / (double)calls;
-	out->per_s = (double)calls * 1e9 / (double)t;
-	out->calls = calls;
+	qsort(l.us, l.done < 1u << 20 ? l.done : 1u << 20, sizeof(float), by_value);
+	n = (double)l.done;
+	out->p50_us = (double)l.us[(l.done < 1u << 20 ? l.done : 1u << 20) / 2];
+	out->cpu_us = (double)cpu / 1000 / n;
+	out->per_s = n * 1e9 / (double)t;
+	out->calls = l.done;
 }
 
 void bench_load(const struct bench_server *s, enum bench_kind kind, unsigned connections,
