@@ -118,6 +118,7 @@ int mark_dirty(struct engine *e, void *entity)
 
 	if (x->dirty)
 		return 0;
+	TRY(entity_touch(&e->r, x)); /* so that a rollback forgets the mark */
 	if (e->n_dirty == e->dirty_size) {
 		size_t size = e->dirty_size ? e->dirty_size * 2 : 64;
 		struct entity **items = reallocarray(e->dirty, size, sizeof(*items));
@@ -148,6 +149,7 @@ int mark_removed(struct engine *e, void *entity)
 	struct entity *x = entity;
 	struct effect *f;
 
+	TRY(entity_touch(&e->r, x));
 	x->dirty = false;
 	if (!x->stored)
 		return 0;

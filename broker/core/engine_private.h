@@ -64,6 +64,8 @@ int turn_suspend(struct engine *e, struct turn *t, enum turn_cause cause, struct
 int turn_resume(struct engine *e, struct turn *t, enum turn_cause cause, struct bytes by);
 /* Gives the children's turns what they inherit. */
 int turn_inherit(struct engine *e, struct session *parent);
+/* Removes a turn that has ended, with what is remembered of its calls. */
+int turn_forget(struct engine *e, struct turn *t);
 bool turn_held(const struct turn *t);
 bool session_inherits(const struct session *s);
 

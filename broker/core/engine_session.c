@@ -221,10 +221,8 @@ int session_end(struct engine *e, struct session *s, enum request_event event)
 		TRY(turn_end(e, t, event, SOURCE_ABORT, (struct bytes){NULL, 0},
 			(struct bytes){NULL, 0}));
 	/* a turn that a person ended stays until its session goes */
-	LIST_FOREACH_SAFE (t, &s->turns, in_session, next) {
-		TRY(mark_removed(e, t));
-		TRY(entity_remove(&e->r, t));
-	}
+	LIST_FOREACH_SAFE (t, &s->turns, in_session, next)
+		TRY(turn_forget(e, t));
 	while ((l = LIST_FIRST(&s->links))) {
 		TRY(entity_touch(&e->r, l));
 		entity_unindex(&e->r, l);

@@ -62,6 +62,16 @@ int turn_settle(struct engine *e, struct turn *t)
 	return 0;
 }
 
+int turn_forget(struct engine *e, struct turn *t)
+{
+	struct request *q, *next;
+
+	TAILQ_FOREACH_SAFE (q, &t->requests, in_turn, next)
+		TRY(request_forget(e, q));
+	TRY(mark_removed(e, t));
+	return entity_remove(&e->r, t);
+}
+
 /* Takes an ended turn that was kept, so that calls were denied, out of the way. */
 static int turn_drop(struct engine *e, struct session *s)
 {
@@ -71,10 +81,7 @@ static int turn_drop(struct engine *e, struct session *s)
 		return 0;
 	TRY(entity_touch(&e->r, s));
 	s->s.turn = NULL;
-	if (t->s.r.state != TURN_ENDED)
-		return 0;
-	TRY(mark_removed(e, t));
-	return entity_remove(&e->r, t);
+	return t->s.r.state == TURN_ENDED ? turn_forget(e, t) : 0;
 }
 
 int turn_begin(struct engine *e, struct session *s, struct bytes key, struct turn **out)
@@ -131,9 +138,6 @@ int turn_supersede(struct engine *e, struct session *s, struct bytes key, struct
 	if (!old || old->s.r.state == TURN_ENDED)
 		return turn_begin(e, s, key, out);
 	carried = old->s.r;
-	str_ref(carried.reason);
-	TRY(effect_keep(e, carried.reason));
-	str_unref(carried.reason);
 	TRY(turn_begin(e, s, key, &t));
 	if (carried.causes)
 		TRY(turn_carry(e, t, &carried));
@@ -244,8 +248,7 @@ int turn_end(struct engine *e, struct turn *t, enum request_event event, enum so
 	TRY(turn_tell(e, t));
 	if (forced && s->s.turn == t)
 		return 0; /* it stays, and its calls are denied, until the next begins */
-	TRY(mark_removed(e, t));
-	return entity_remove(&e->r, t);
+	return turn_forget(e, t);
 }
 
 /* ---- suspension ---- */

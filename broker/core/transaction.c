@@ -12,7 +12,7 @@ struct undo {
 	struct entity *entity;
 	bool fresh;   /* made in this batch */
 	bool removed; /* taken out in this batch */
-	bool dirty, stored;
+	bool stored;
 	char state[]; /* before the batch; empty where fresh */
 };
 
@@ -41,7 +41,7 @@ static struct undo *undo_add(struct registry *r, struct entity *e, bool fresh)
 
 	if (!u)
 		return NULL;
-	*u = (struct undo){.entity = e, .fresh = fresh, .dirty = e->dirty, .stored = e->stored};
+	*u = (struct undo){.entity = e, .fresh = fresh, .stored = e->stored};
 	if (!fresh)
 		memcpy(u->state, state, size);
 	*r->undo.last = u;
@@ -328,7 +328,7 @@ void registry_rollback(struct registry *r)
 		if (u->fresh)
 			continue;
 		memcpy(state, u->state, size);
-		u->entity->dirty = u->dirty;
+		u->entity->dirty = false;
 		u->entity->stored = u->stored;
 	}
 	/* sessions before what is in them, since their members hold the lists */
