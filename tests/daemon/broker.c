@@ -46,12 +46,12 @@ void broker_configure(struct broker *b, const char *text)
 	close(fd);
 }
 
-static int notify_open(const struct broker *b, char path[128])
+static int notify_open(const struct broker *b, char path[108])
 {
 	struct sockaddr_un a = {.sun_family = AF_UNIX};
 	int fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
 
-	snprintf(path, 128, "%s/notify", b->dir);
+	snprintf(path, 108, "%s/notify", b->dir);
 	unlink(path);
 	snprintf(a.sun_path, sizeof(a.sun_path), "%s", path);
 	ck_assert_int_ge(fd, 0);
@@ -136,7 +136,7 @@ static void spawn(struct broker *b, const char *const *args, const char *notify)
 
 int broker_try(struct broker *b, const char *const *args)
 {
-	char path[128], text[512];
+	char path[108], text[512];
 	int fd = notify_open(b, path), status = -1;
 
 	spawn(b, args, path);
