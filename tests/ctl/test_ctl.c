@@ -545,6 +545,19 @@ START_TEST(pages)
 }
 END_TEST
 
+/* `watch | head` ends with head, not with the next event. */
+START_TEST(reader_gone)
+{
+	struct run other;
+
+	watch_start(&other);
+	close(other.out);
+	other.out = -1;
+	ck_assert_int_eq(run_wait(&other), 0);
+	run_free(&other);
+}
+END_TEST
+
 START_TEST(doctor)
 {
 	char *text, path[256];
@@ -608,6 +621,7 @@ int main(void)
 	tcase_add_test(tc, checks_denied);
 	tcase_add_test(tc, records);
 	tcase_add_test(tc, pages);
+	tcase_add_test(tc, reader_gone);
 	tcase_add_test(tc, doctor);
 	suite_add_tcase(s, tc);
 	srunner_run_all(sr, CK_NORMAL);
