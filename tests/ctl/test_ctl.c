@@ -236,10 +236,11 @@ START_TEST(hostile_text)
 	watch_offered(&watch, id);
 	text = OUTPUT(0, "list");
 	plain(text, 7);
-	has(text, "\\x1b]0;x\\x07\\u{202e}");
+	has(text, "\tBash: true '\\x1b[2J' 'a\\tb'\t");
 	free(text);
 	text = OUTPUT(0, "show", id);
 	ck_assert_ptr_null(strchr(text, '\033'));
+	has(text, "\\x1b]0;x\\x07\\u{202e}");
 	has(text, "\\x9b\\n");
 	free(text);
 	text = OUTPUT(0, "list", "--json");
