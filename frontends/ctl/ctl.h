@@ -127,6 +127,7 @@ int ctl_resolve(struct ctl *c, const char *word, const char *type, char **id);
 
 struct signals {
 	int fd;
+	int out;	 /* that nobody reads this pipe any more comes as SIGPIPE; -1: none */
 	sigset_t before; /* the mask to give back to a child */
 };
 /* INT, TERM, HUP, QUIT and CHLD come by the descriptor from now on. Negative errno. */

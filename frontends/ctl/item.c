@@ -155,7 +155,8 @@ void item_what(struct text *out, const struct approval_value *item)
 	if (json_from_value(approval_value_get(item, "input"), &j))
 		out->failed = true;
 	else
-		text_add(out, json_object_to_json_string_ext(j, JSON_C_TO_STRING_PLAIN));
+		text_add(out, json_object_to_json_string_ext(j,
+				      JSON_C_TO_STRING_PLAIN | JSON_C_TO_STRING_NOSLASHESCAPE));
 	json_object_put(j);
 }
 

@@ -15,7 +15,7 @@ int signals_open(struct signals *s)
 	struct sigaction action;
 	sigset_t mask;
 
-	s->fd = -1;
+	s->fd = s->out = -1;
 	sigemptyset(&mask);
 	for (size_t i = 0; i < sizeof(ends) / sizeof(ends[0]); i++) {
 		/* under nohup and the like: a blocked signal would come although ignored */
@@ -50,7 +50,7 @@ void signals_close(struct signals *s)
 
 int loop_step(struct approval *client, struct signals *s, int timeout_ms)
 {
-	struct pollfd fds[2] = {{.fd = s->fd, .events = POLLIN}, {.fd = -1}};
+	struct pollfd fds[3] = {{.fd = s->fd, .events = POLLIN}, {.fd = -1}, {.fd = s->out}};
 	struct signalfd_siginfo info;
 
 	if (client) {
@@ -61,7 +61,7 @@ int loop_step(struct approval *client, struct signals *s, int timeout_ms)
 		if (due >= 0 && (timeout_ms < 0 || due < timeout_ms))
 			timeout_ms = due < INT_MAX ? (int)due : INT_MAX;
 	}
-	if (poll(fds, 2, timeout_ms) < 0 && errno != EINTR)
+	if (poll(fds, 3, timeout_ms) < 0 && errno != EINTR)
 		return -errno;
 	if (client) {
 		int r = approval_dispatch(client);
@@ -71,5 +71,5 @@ int loop_step(struct approval *client, struct signals *s, int timeout_ms)
 	}
 	if (read(s->fd, &info, sizeof(info)) == sizeof(info))
 		return (int)info.ssi_signo;
-	return 0;
+	return fds[2].revents & POLLERR ? SIGPIPE : 0;
 }

@@ -28,18 +28,19 @@ struct watch {
 static int watch_json(struct watch *w, const char *event, const struct approval_value *value)
 {
 	struct json_object *j = NULL;
-	int r = json_from_value(value, &j);
+	bool params = approval_value_type(value) == APPROVAL_MAP && strcmp(event, "item");
+	int r = 0;
 
-	/* an item of the snapshot comes by itself; in events it is a member */
-	if (!r && (!strcmp(event, "item") || !json_object_is_type(j, json_type_object))) {
-		struct json_object *whole = json_object_new_object();
-
-		r = whole ? 0 : -ENOMEM;
-		json_add(whole, "item", j, &r);
-		j = whole;
+	if (params) {
+		r = json_from_value(value, &j);
+	} else {
+		j = json_object_new_object();
+		r = j ? 0 : -ENOMEM;
 	}
-	if (j)
-		json_add_text(j, "event", event, &r);
+	/* an item of the snapshot comes by itself; in events it is a member */
+	if (!params && value)
+		json_add_value(j, "item", value, &r);
+	json_add_text(j, "event", event, &r);
 	if (!r)
 		r = json_write(&w->c->out, j);
 	json_object_put(j);
@@ -186,6 +187,8 @@ int ctl_watch(void *ctl, struct options *o)
 	if (status)
 		return status;
 
+	/* with nothing to write, the end of a pipe would not show */
+	signals.out = fileno(w.c->out.file);
 	approval_on_event(w.c->client, watch_event, &w);
 	status = ctl_own(w.c, approval_subscribe(w.c->client));
 	while (!status && !w.ended) {

@@ -236,10 +236,11 @@ START_TEST(hostile_text)
 	watch_offered(&watch, id);
 	text = OUTPUT(0, "list");
 	plain(text, 7);
-	has(text, "\\x1b]0;x\\x07\\u{202e}");
+	has(text, "\tBash: true '\\x1b[2J' 'a\\tb'\t");
 	free(text);
 	text = OUTPUT(0, "show", id);
 	ck_assert_ptr_null(strchr(text, '\033'));
+	has(text, "\\x1b]0;x\\x07\\u{202e}");
 	has(text, "\\x9b\\n");
 	free(text);
 	text = OUTPUT(0, "list", "--json");
@@ -545,6 +546,19 @@ START_TEST(pages)
 }
 END_TEST
 
+/* `watch | head` ends with head, not with the next event. */
+START_TEST(reader_gone)
+{
+	struct run other;
+
+	watch_start(&other);
+	close(other.out);
+	other.out = -1;
+	ck_assert_int_eq(run_wait(&other), 0);
+	run_free(&other);
+}
+END_TEST
+
 START_TEST(doctor)
 {
 	char *text, path[256];
@@ -608,6 +622,7 @@ int main(void)
 	tcase_add_test(tc, checks_denied);
 	tcase_add_test(tc, records);
 	tcase_add_test(tc, pages);
+	tcase_add_test(tc, reader_gone);
 	tcase_add_test(tc, doctor);
 	suite_add_tcase(s, tc);
 	srunner_run_all(sr, CK_NORMAL);
