@@ -16,7 +16,7 @@ static void lost_remove(struct engine *e, const struct frontend *f)
 
 	for (unsigned i = 0; i < m->n_lost; i++)
 		if (m->lost[i].uid == f->uid && m->lost[i].admin == f->admin &&
-			str_equal(m->lost[i].name, str_bytes(f->s.name))) {
+			bytes_equal(str_bytes(m->lost[i].name), str_bytes(f->s.name))) {
 			marks_touch(e);
 			str_unref(m->lost[i].name);
 			m->lost[i] = m->lost[--m->n_lost];
@@ -364,7 +364,8 @@ static int suspend_session(
 
 	if (!t) /* between turns: the next one is suspended already */
 		TRY(turn_begin(e, s, none, &t));
-	if (turn_state_over(t->s.r.state) || t->s.r.causes & CAUSE_HAND)
+	/* one that a person ended passes it on to its successor */
+	if (t->s.r.causes & CAUSE_HAND)
 		return 0;
 	(*changed)++;
 	return turn_suspend(e, t, CAUSE_HAND, c->by, c->steer.reason);
@@ -375,7 +376,7 @@ static int resume_session(
 {
 	struct turn *t = s->s.turn;
 
-	if (!t || turn_state_over(t->s.r.state) || !(t->s.r.causes & CAUSE_HAND))
+	if (!t || !(t->s.r.causes & CAUSE_HAND))
 		return 0;
 	(*changed)++;
 	return turn_resume(e, t, CAUSE_HAND, c->by);
