@@ -14,6 +14,32 @@ int engine_init(struct engine *e, const struct engine_config *config)
 	return 0;
 }
 
+static void marks_release(const struct engine_marks *m)
+{
+	for (unsigned i = 0; i < m->n_lost; i++)
+		str_unref(m->lost[i].name);
+}
+
+void marks_touch(struct engine *e)
+{
+	if (e->marked)
+		return;
+	e->marked = true;
+	e->marks_before = e->marks;
+	for (unsigned i = 0; i < e->marks.n_lost; i++)
+		str_ref(e->marks.lost[i].name);
+}
+
+static void marks_end(struct engine *e, bool commit)
+{
+	if (!e->marked)
+		return;
+	e->marked = false;
+	marks_release(commit ? &e->marks_before : &e->marks);
+	if (!commit)
+		e->marks = e->marks_before;
+}
+
 void engine_clear(struct engine *e)
 {
 	effects_clear(e);
@@ -24,8 +50,8 @@ void engine_fini(struct engine *e)
 {
 	effects_clear(e);
 	registry_fini(&e->r);
-	for (unsigned i = 0; i < e->n_lost; i++)
-		str_unref(e->lost[i]);
+	marks_end(e, false);
+	marks_release(&e->marks);
 	free(e->out.items);
 	free(e->out.keep.items);
 	free(e->dirty);
@@ -146,12 +172,14 @@ int engine_step(struct engine *e, struct instant now, const struct command *c,
 void engine_commit(struct engine *e)
 {
 	effects_clear(e);
+	marks_end(e, true);
 	registry_commit(&e->r);
 }
 
 void engine_rollback(struct engine *e)
 {
 	effects_clear(e);
+	marks_end(e, false);
 	registry_rollback(&e->r);
 }
 
@@ -181,8 +209,6 @@ struct frontend *engine_frontend_open(struct engine *e, uint32_t uid, bool admin
 
 void engine_frontend_close(struct engine *e, struct frontend *f)
 {
-	if (f && f->policy < LIMIT_POLICIES)
-		e->policies &= ~(1u << f->policy);
 	frontend_free(&e->r, f);
 }
 

@@ -309,6 +309,22 @@ struct effects {
 	struct str_list keep;	 /* strings that rows refer to */
 };
 
+/* A policy that left without bye: counts as ask until one of that name is back. */
+struct lost_policy {
+	struct str *name; /* empty where it gave none */
+	uint32_t uid;
+	bool admin;
+	uint8_t answers;
+};
+
+/* What frontends left behind for when they are gone. */
+struct engine_marks {
+	bool headless;	/* told so by a policy */
+	bool lost_more; /* than the list holds */
+	unsigned n_lost;
+	struct lost_policy lost[LIMIT_POLICIES];
+};
+
 struct engine {
 	struct registry r;
 	struct engine_config config;
@@ -316,10 +332,8 @@ struct engine {
 	struct instant now;
 	struct uuid newest; /* largest id seen */
 	struct uuid seed;
-	bool headless;	   /* told so by a policy; outlives its connection */
-	uint32_t policies; /* bits in use */
-	unsigned n_lost;
-	struct str *lost[LIMIT_POLICIES]; /* policies that left without bye */
+	struct engine_marks marks, marks_before;
+	bool marked; /* in this batch; marks_before is what to go back to */
 	struct turn *ending;		  /* within turn_end */
 	struct entity **dirty;		  /* to be stored at the end of the step */
 	size_t n_dirty, dirty_size;

@@ -10,14 +10,48 @@
 
 static const struct bytes none;
 
-static void lost_remove(struct engine *e, struct bytes name)
+static void lost_remove(struct engine *e, const struct frontend *f)
 {
-	for (unsigned i = 0; i < e->n_lost; i++)
-		if (str_equal(e->lost[i], name)) {
-			str_unref(e->lost[i]);
-			e->lost[i] = e->lost[--e->n_lost];
+	struct engine_marks *m = &e->marks;
+
+	for (unsigned i = 0; i < m->n_lost; i++)
+		if (m->lost[i].uid == f->uid && m->lost[i].admin == f->admin &&
+			bytes_equal(str_bytes(m->lost[i].name), str_bytes(f->s.name))) {
+			marks_touch(e);
+			str_unref(m->lost[i].name);
+			m->lost[i] = m->lost[--m->n_lost];
 			return;
 		}
+}
+
+static int lost_add(struct engine *e, const struct frontend *f)
+{
+	struct lost_policy l = {.uid = f->uid, .admin = f->admin, .answers = f->s.answers};
+
+	marks_touch(e);
+	if (e->marks.n_lost == LIMIT_POLICIES) {
+		e->marks.lost_more = true; /* no policy's allow counts until a restart */
+		return 0;
+	}
+	l.name = f->s.name ? str_ref(f->s.name) : str_new("", 0);
+	if (!l.name)
+		return -ENOMEM;
+	e->marks.lost[e->marks.n_lost++] = l;
+	return 0;
+}
+
+static unsigned policy_free_bit(const struct engine *e)
+{
+	const struct frontend *f;
+	uint32_t used = 0;
+	unsigned bit = 0;
+
+	TAILQ_FOREACH (f, &e->r.frontends, in_engine)
+		if (f->s.policy < LIMIT_POLICIES)
+			used |= 1u << f->s.policy;
+	while (bit < LIMIT_POLICIES && used & (1u << bit))
+		bit++;
+	return bit;
 }
 
 int on_frontend_hello(struct engine *e, const struct command *c)
@@ -29,16 +63,11 @@ int on_frontend_hello(struct engine *e, const struct command *c)
 		return reply_error(
 			e, c, ENGINE_STATE, "hello was said already", "state", "open");
 	TRY(entity_touch(&e->r, f));
-	if (c->greet.role == ROLE_POLICY && f->policy == LIMIT_POLICIES) {
-		unsigned bit = 0;
-
-		while (bit < LIMIT_POLICIES && e->policies & (1u << bit))
-			bit++;
-		if (bit == LIMIT_POLICIES)
+	if (c->greet.role == ROLE_POLICY) {
+		f->s.policy = (uint8_t)policy_free_bit(e);
+		if (f->s.policy == LIMIT_POLICIES)
 			return reply_error(
 				e, c, ENGINE_LIMIT, "too many policies", "limit", "policies");
-		f->policy = (uint8_t)bit;
-		e->policies |= 1u << bit;
 	}
 	f->s.greeted = true;
 	f->s.role = (uint8_t)c->greet.role;
@@ -46,10 +75,10 @@ int on_frontend_hello(struct engine *e, const struct command *c)
 	f->s.reasons = c->greet.reasons;
 	TRY(set_bytes(e, f, &f->s.name, c->greet.name));
 	if (c->greet.role == ROLE_POLICY) {
-		if (c->greet.name.data)
-			lost_remove(e, c->greet.name);
-		if (c->greet.headless && !e->headless) {
-			e->headless = true;
+		lost_remove(e, f);
+		if (c->greet.headless && !e->marks.headless) {
+			marks_touch(e);
+			e->marks.headless = true;
 			TRY(deny_alone(e));
 		}
 	}
@@ -79,21 +108,24 @@ int deny_alone(struct engine *e)
 static int policy_leave(struct engine *e, struct frontend *f, bool polite)
 {
 	static const struct uuid start;
-	uint32_t bit = 1u << f->policy;
+	uint32_t bit = 1u << f->s.policy;
 	struct uuid at = start;
 	struct entity *x;
 
-	if (!polite && f->s.name && e->n_lost < LIMIT_POLICIES) {
-		lost_remove(e, str_bytes(f->s.name));
-		e->lost[e->n_lost++] = str_ref(f->s.name);
+	if (!polite) {
+		lost_remove(e, f);
+		TRY(lost_add(e, f));
 	}
 	while ((x = registry_next(&e->r, &at))) {
 		struct request *q = ENTITY_OF(x, request);
 
 		at = *entity_id(x);
-		if (x->type != ENTITY_REQUEST || !(q->s.review & bit))
+		if (x->type != ENTITY_REQUEST || !(q->s.offered & bit))
 			continue;
 		TRY(entity_touch(&e->r, q));
+		q->s.offered &= ~bit;
+		if (!(q->s.review & bit))
+			continue;
 		q->s.review &= ~bit;
 		if (q->s.review_verdict != VERDICT_DENY)
 			q->s.review_verdict = VERDICT_ASK;
@@ -113,6 +145,11 @@ int on_frontend_gone(struct engine *e, const struct command *c)
 	f->s.greeted = f->s.subscribed = false;
 	if (was && role == ROLE_POLICY)
 		TRY(policy_leave(e, f, polite));
+	/* a hello on the same connection begins anew; only seq goes on */
+	f->s.policy = LIMIT_POLICIES;
+	f->s.complete = false;
+	f->s.cursor = (struct uuid){0};
+	f->s.timeouts = 0;
 	if (was && role == ROLE_HUMAN)
 		TRY(deny_alone(e));
 	return polite ? reply_new(e, c, REPLY_EMPTY, NULL) : 0;
@@ -278,13 +315,14 @@ static int verdict_one(struct engine *e, const struct command *c,
 		return *out = refuse(d, RESULT_INVALID, "the verdict does not parse"), 0;
 	if (!q || !frontend_sees(f, &q->e))
 		return *out = refuse(d, RESULT_NOT_FOUND, NULL), 0;
-	bit = 1u << f->policy;
-	if (q->s.r.state != REQUEST_REVIEW || !(q->s.review & bit))
+	bit = 1u << f->s.policy;
+	if (q->s.r.state != REQUEST_REVIEW || !(q->s.offered & bit))
 		return *out = gone(d, q), 0;
 	if (memcmp(d->digest, q->s.r.digest, sizeof(d->digest)) != 0)
 		return *out = refuse(d, RESULT_MISMATCH, NULL), 0;
 	TRY(entity_touch(&e->r, q));
 	q->s.review &= ~bit;
+	q->s.offered &= ~bit;
 	/* deny beats ask beats allow; the first of the strongest is named */
 	if ((d->verdict == VERDICT_DENY && q->s.review_verdict != VERDICT_DENY) ||
 		(d->verdict == VERDICT_ASK && q->s.review_verdict != VERDICT_DENY &&
@@ -326,7 +364,8 @@ static int suspend_session(
 
 	if (!t) /* between turns: the next one is suspended already */
 		TRY(turn_begin(e, s, none, &t));
-	if (turn_state_over(t->s.r.state) || t->s.r.causes & CAUSE_HAND)
+	/* one that a person ended passes it on to its successor */
+	if (t->s.r.causes & CAUSE_HAND)
 		return 0;
 	(*changed)++;
 	return turn_suspend(e, t, CAUSE_HAND, c->by, c->steer.reason);
@@ -337,7 +376,7 @@ static int resume_session(
 {
 	struct turn *t = s->s.turn;
 
-	if (!t || turn_state_over(t->s.r.state) || !(t->s.r.causes & CAUSE_HAND))
+	if (!t || !(t->s.r.causes & CAUSE_HAND))
 		return 0;
 	(*changed)++;
 	return turn_resume(e, t, CAUSE_HAND, c->by);

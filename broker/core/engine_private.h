@@ -41,6 +41,9 @@ int history_turn(struct engine *e, struct turn *t, enum history_event event, enu
 int history_request(
 	struct engine *e, struct request *q, enum history_event event, struct bytes detail);
 
+/* Call before a change of the marks, which a rollback undoes then. */
+void marks_touch(struct engine *e);
+
 /* ---- strings and ids ---- */
 struct uuid engine_new_id(struct engine *e);
 /* Sets a member of a touched entity from bytes; data NULL sets NULL. */

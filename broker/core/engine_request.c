@@ -19,6 +19,12 @@ static bool answers(const struct frontend *f, const struct request *q)
 	return f->s.subscribed && frontend_sees(f, &q->e) && f->s.answers & (1u << q->s.r.type);
 }
 
+/* Is it a policy of that mask? */
+static bool policy_in(const struct frontend *f, uint32_t mask)
+{
+	return f->s.policy < LIMIT_POLICIES && mask & (1u << f->s.policy);
+}
+
 bool person_present(struct engine *e, const struct request *q)
 {
 	struct frontend *f;
@@ -31,7 +37,7 @@ bool person_present(struct engine *e, const struct request *q)
 
 bool request_denies_alone(const struct engine *e, const struct request *q)
 {
-	return e->config.when_alone_deny || e->config.headless || e->headless ||
+	return e->config.when_alone_deny || e->config.headless || e->marks.headless ||
 	       q->s.r.fail_closed || q->s.session->s.r.fail_closed;
 }
 
@@ -162,17 +168,17 @@ int request_answer_again(struct engine *e, struct request *q, struct link *l, ui
 	return answer_waiter(e, q, l, call);
 }
 
-/* Policies that have not answered learn that they need not. */
+/* Policies that were shown it and have not answered learn that they need not. */
 static int policies_release(struct engine *e, struct request *q, enum event_kind kind)
 {
 	struct frontend *f;
 
-	if (!q->s.review)
+	if (!q->s.offered)
 		return 0;
 	TAILQ_FOREACH (f, &e->r.frontends, in_engine)
-		if (f->policy < LIMIT_POLICIES && q->s.review & (1u << f->policy))
+		if (policy_in(f, q->s.offered))
 			TRY(event_send(e, f, kind, q));
-	q->s.review = 0;
+	q->s.review = q->s.offered = 0;
 	return 0;
 }
 
@@ -281,7 +287,7 @@ static bool policy_connected(struct engine *e, struct bytes name, const struct r
 	struct frontend *f;
 
 	TAILQ_FOREACH (f, &e->r.frontends, in_engine)
-		if (policy_is(f) && f->s.name && str_equal(f->s.name, name) && answers(f, q))
+		if (policy_is(f) && bytes_equal(str_bytes(f->s.name), name) && answers(f, q))
 			return true;
 	return false;
 }
@@ -292,10 +298,15 @@ static bool policy_missing(struct engine *e, const struct request *q)
 	for (unsigned i = 0; i < e->config.n_required; i++)
 		if (!policy_connected(e, bytes_of(e->config.required[i]), q))
 			return true;
-	for (unsigned i = 0; i < e->n_lost; i++)
-		if (!policy_connected(e, str_bytes(e->lost[i]), q))
+	for (unsigned i = 0; i < e->marks.n_lost; i++) {
+		const struct lost_policy *l = &e->marks.lost[i];
+
+		if ((l->admin || l->uid == q->s.session->s.r.uid) &&
+			l->answers & (1u << q->s.r.type) &&
+			!policy_connected(e, str_bytes(l->name), q))
 			return true;
-	return false;
+	}
+	return e->marks.lost_more;
 }
 
 static int request_review(struct engine *e, struct request *q, enum step asked_by)
@@ -303,8 +314,10 @@ static int request_review(struct engine *e, struct request *q, enum step asked_b
 	struct frontend *f;
 	enum request_type type = q->s.r.type;
 
-	q->s.review = 0;
+	q->s.review = q->s.offered = 0;
 	q->s.review_verdict = VERDICT_NONE;
+	TRY(set_bytes(e, q, &q->s.r.reason, none));
+	TRY(set_bytes(e, q, &q->s.r.by, none));
 	q->s.asked_by = (uint8_t)asked_by;
 	/* no question is answered by a machine */
 	if (type != REQUEST_TYPE_TOOL_CALL && type != REQUEST_TYPE_PERMISSIONS)
@@ -317,7 +330,7 @@ static int request_review(struct engine *e, struct request *q, enum step asked_b
 		if (f->s.timeouts >= 3) /* not waited for any more */
 			q->s.review_verdict = VERDICT_ASK;
 		else
-			q->s.review |= 1u << f->policy;
+			q->s.review |= 1u << f->s.policy;
 	}
 	if (!q->s.review)
 		return request_reviewed(e, q);
@@ -328,9 +341,11 @@ static int request_review(struct engine *e, struct request *q, enum step asked_b
 		TRY(mark_dirty(e, q));
 	TRY(turn_settle(e, q->s.turn));
 	TAILQ_FOREACH (f, &e->r.frontends, in_engine)
-		if (policy_is(f) && answers(f, q))
+		if (policy_is(f) && answers(f, q)) {
+			q->s.offered |= 1u << f->s.policy;
 			TRY(event_send(e, f, EVENT_OFFERED, q));
-	return 0;
+		}
+	return q->s.shown ? event_emit(e, EVENT_REFRESHED, q) : 0;
 }
 
 int request_evaluate(struct engine *e, struct request *q)
@@ -491,7 +506,7 @@ int request_due_now(struct engine *e, struct request *q)
 	} else {
 		TRY(entity_touch(&e->r, q));
 		TAILQ_FOREACH (f, &e->r.frontends, in_engine)
-			if (f->policy < LIMIT_POLICIES && q->s.review & (1u << f->policy)) {
+			if (policy_in(f, q->s.review)) {
 				TRY(entity_touch(&e->r, f));
 				if (f->s.timeouts < 3)
 					f->s.timeouts++;

@@ -229,6 +229,9 @@ int session_end(struct engine *e, struct session *s, enum request_event event)
 		l->s.session = NULL;
 		TRY(entity_index(&e->r, l));
 	}
+	TRY(entity_touch(&e->r, s));
+	s->s.turn = NULL;
+	TRY(turn_inherit(e, s));
 	while ((child = LIST_FIRST(&s->children))) {
 		TRY(entity_touch(&e->r, child));
 		entity_unindex(&e->r, child);
@@ -236,11 +239,10 @@ int session_end(struct engine *e, struct session *s, enum request_event event)
 		child->s.r.parent = s->s.r.parent;
 		TRY(entity_index(&e->r, child));
 		TRY(mark_dirty(e, child));
+		TRY(event_emit(e, EVENT_SESSION, child));
 	}
-	TRY(entity_touch(&e->r, s));
 	if (s->s.alive)
 		TRY(watch(e, s, EFFECT_UNWATCH));
-	s->s.turn = NULL;
 	s->s.r.ended = true;
 	TRY(history_session(
 		e, s, HISTORY_SESSION_ENDED, (struct bytes){NULL, 0}, str_bytes(s->s.r.key)));
@@ -254,7 +256,7 @@ int session_settle(struct engine *e, struct session *s)
 	struct turn *t;
 
 	/* whoever waits may come back within the grace; kept requests outlive the subject */
-	if (s->s.r.ended || s->s.alive || s->n_links || s->n_pending)
+	if (s->s.r.ended || s->s.alive || s->n_links || s->n_pending || turn_held(s->s.turn))
 		return 0;
 	LIST_FOREACH (t, &s->turns, in_session)
 		if (t->n_kept)
@@ -286,7 +288,8 @@ int on_bye(struct engine *e, const struct command *c)
 	struct session *s = c->link->s.session;
 
 	TRY(link_leave(e, c->link));
-	if (c->bye.end)
+	/* a suspended session stays while its subject lives, or a new one would escape */
+	if (c->bye.end && !(s->s.alive && turn_held(s->s.turn)))
 		TRY(session_end(e, s, REQUEST_ON_CLOSE));
 	else
 		TRY(session_settle(e, s));

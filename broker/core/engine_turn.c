@@ -11,9 +11,14 @@ bool turn_held(const struct turn *t)
 	return t && !turn_state_over(t->s.r.state) && (t->s.r.causes || t->s.inherited);
 }
 
+/* Any ancestor counts, also across one that is between turns. */
 bool session_inherits(const struct session *s)
 {
-	return s->s.parent && turn_held(s->s.parent->s.turn);
+	for (s = s->s.parent; s; s = s->s.parent)
+		if (s->s.turn && !turn_state_over(s->s.turn->s.r.state) &&
+			s->s.turn->s.r.causes)
+			return true;
+	return false;
 }
 
 int turn_event(struct engine *e, struct turn *t, enum turn_event event)
@@ -106,12 +111,12 @@ int turn_begin(struct engine *e, struct session *s, struct bytes key, struct tur
 	return turn_tell(e, t);
 }
 
-/* What is suspended does not get free by a new turn: causes, reason and usage go on. */
+/* What is suspended does not get free by a new turn: causes and reason go on. */
 static int turn_carry(struct engine *e, struct turn *t, const struct turn_record *from)
 {
-	t->s.r.causes = from->causes;
-	t->s.r.usage = from->usage;
-	if (t->s.r.state == TURN_RUNNING)
+	TRY(entity_touch(&e->r, t));
+	t->s.r.causes |= from->causes;
+	if (t->s.r.state != TURN_SUSPENDED)
 		TRY(turn_event(e, t, TURN_ON_SUSPEND));
 	return entity_set_str(&e->r, t, &t->s.r.reason, str_ref(from->reason));
 }
@@ -133,15 +138,19 @@ int turn_supersede(struct engine *e, struct session *s, struct bytes key, struct
 	struct turn *old = s->s.turn, *t;
 	struct request *q, *next;
 	struct session *child;
-	struct turn_record carried;
+	struct turn_record carried = {0};
+	bool ended = !old || old->s.r.state == TURN_ENDED;
 
-	if (!old || old->s.r.state == TURN_ENDED)
-		return turn_begin(e, s, key, out);
-	carried = old->s.r;
+	if (old)
+		carried = old->s.r; /* its strings last until the commit */
 	TRY(turn_begin(e, s, key, &t));
-	if (carried.causes)
-		TRY(turn_carry(e, t, &carried));
 	*out = t;
+	if (carried.causes) {
+		t->s.r.usage = carried.usage;
+		TRY(turn_carry(e, t, &carried));
+	}
+	if (ended)
+		return turn_inherit(e, s);
 	/* whose agent waits, or may come back, goes on in the new turn */
 	TAILQ_FOREACH_SAFE (q, &old->requests, in_turn, next)
 		if (request_state_pending(q->s.r.state) &&
@@ -207,6 +216,24 @@ static bool request_stays(const struct request *q, enum request_event event)
 	       (event == REQUEST_ON_DIE || event == REQUEST_ON_SUPERSEDE);
 }
 
+/* The turn of a suspended session goes: its children stay suspended, by causes of their own. */
+static int turn_bequeath(struct engine *e, struct turn *t)
+{
+	struct session *child;
+
+	LIST_FOREACH (child, &t->s.session->children, in_parent) {
+		struct turn *heir = child->s.turn;
+
+		if (!heir)
+			TRY(turn_begin(e, child, none, &heir));
+		if (turn_state_over(heir->s.r.state))
+			continue;
+		TRY(turn_carry(e, heir, &t->s.r));
+		TRY(turn_tell(e, heir));
+	}
+	return 0;
+}
+
 int turn_end(struct engine *e, struct turn *t, enum request_event event, enum source by,
 	struct bytes who, struct bytes reason)
 {
@@ -217,6 +244,9 @@ int turn_end(struct engine *e, struct turn *t, enum request_event event, enum so
 	if (t->s.r.state == TURN_ENDED)
 		return 0;
 	TRY(entity_touch(&e->r, t));
+	if (s->s.turn == t && t->s.r.causes && !forced)
+		TRY(turn_bequeath(e, t));
+	t->s.r.causes = 0;
 	t->s.r.ended_by = (uint8_t)by;
 	if (reason.data)
 		TRY(set_bytes(e, t, &t->s.r.reason, reason));
@@ -297,9 +327,11 @@ int turn_inherit(struct engine *e, struct session *parent)
 		if (t && !turn_state_over(t->s.r.state) && t->s.inherited != inherits) {
 			TRY(entity_touch(&e->r, t));
 			t->s.inherited = inherits;
-			if (inherits)
+			if (t->s.r.causes)
+				TRY(turn_tell(e, t));
+			else if (inherits)
 				TRY(turn_hold(e, t));
-			else if (!t->s.r.causes)
+			else
 				TRY(turn_free_again(e, t));
 		}
 		TRY(turn_inherit(e, child));
@@ -316,7 +348,7 @@ int turn_suspend(struct engine *e, struct turn *t, enum turn_cause cause, struct
 		TRY(set_bytes(e, t, &t->s.r.reason, reason));
 	TRY(history_turn(e, t, HISTORY_TURN_SUSPENDED,
 		cause == CAUSE_BUDGET ? SOURCE_BUDGET : SOURCE_USER, by, reason));
-	if (t->s.r.state == TURN_SUSPENDED)
+	if (t->s.r.state == TURN_SUSPENDED || turn_state_over(t->s.r.state))
 		TRY(turn_tell(e, t));
 	else
 		TRY(turn_hold(e, t));
@@ -329,10 +361,10 @@ int turn_resume(struct engine *e, struct turn *t, enum turn_cause cause, struct 
 	t->s.r.causes &= (uint8_t)~cause;
 	TRY(history_turn(e, t, HISTORY_TURN_RESUMED,
 		cause == CAUSE_BUDGET ? SOURCE_BUDGET : SOURCE_USER, by, none));
-	if (!turn_held(t))
-		TRY(turn_free_again(e, t));
-	else
+	if (turn_held(t) || turn_state_over(t->s.r.state))
 		TRY(turn_tell(e, t));
+	else
+		TRY(turn_free_again(e, t));
 	return turn_inherit(e, t->s.session);
 }
 

@@ -58,6 +58,7 @@ struct frontend_state {
 	uint8_t role;
 	uint8_t answers;  /* bits of enum request_type */
 	uint8_t timeouts; /* of a policy, in a row */
+	uint8_t policy;	  /* bit number in review masks; LIMIT_POLICIES: none */
 	struct str *name;
 };
 
@@ -67,8 +68,6 @@ struct frontend {
 	void *owner;
 	uint32_t uid;
 	bool admin;	/* answers for every uid */
-	uint8_t policy; /* bit number in review masks; LIMIT_POLICIES: none */
-	bool linked;
 	TAILQ_ENTRY(frontend) in_engine;
 };
 
@@ -124,7 +123,8 @@ struct request_state_data {
 	struct turn *turn;
 	struct link *waiter; /* NULL: not attached */
 	uint32_t call_id;    /* the waiter's */
-	uint32_t review;     /* policies that have not answered */
+	uint32_t review;     /* policies that are waited for */
+	uint32_t offered;    /* policies that were shown it and have not answered */
 	/* monotonic instants, or what remains while `stopped`; 0: none */
 	int64_t deadline, grace, review_due;
 	int64_t delivered_at;

@@ -14,15 +14,26 @@ static bool is_tool_call(const struct pipeline_call *c)
 	return c->request->s.r.type == REQUEST_TYPE_TOOL_CALL;
 }
 
-/* 1: a suspended turn releases nothing, an ended one denies */
+static struct pipeline_result ended(const struct turn *t)
+{
+	return (struct pipeline_result){PIPELINE_DENY, STEP_SUSPENDED,
+		t->s.r.ended_by == SOURCE_NONE ? SOURCE_ABORT : t->s.r.ended_by,
+		str_bytes(t->s.r.reason)};
+}
+
+/*
+ * 1: a suspended turn releases nothing, an ended one denies, and so does that of
+ * an ancestor that a person or a ceiling ended, which stays the present one.
+ */
 static struct pipeline_result step_suspended(const struct pipeline_call *c)
 {
 	const struct turn *t = c->turn;
 
 	if (turn_state_over(t->s.r.state))
-		return (struct pipeline_result){PIPELINE_DENY, STEP_SUSPENDED,
-			t->s.r.ended_by == SOURCE_NONE ? SOURCE_ABORT : t->s.r.ended_by,
-			str_bytes(t->s.r.reason)};
+		return ended(t);
+	for (const struct session *p = c->session->s.parent; p; p = p->s.parent)
+		if (p->s.turn && p->s.turn->s.r.state == TURN_ENDED)
+			return ended(p->s.turn);
 	if (t->s.r.state == TURN_SUSPENDED)
 		return (struct pipeline_result){
 			PIPELINE_HOLD, STEP_SUSPENDED, SOURCE_NONE, {NULL, 0}};

@@ -126,7 +126,7 @@ struct frontend *frontend_new(struct registry *r, uint32_t uid, bool admin, void
 	f->uid = uid;
 	f->admin = admin;
 	f->owner = owner;
-	f->policy = LIMIT_POLICIES;
+	f->s.policy = LIMIT_POLICIES;
 	r->n_frontends++;
 	TAILQ_INSERT_TAIL(&r->frontends, f, in_engine);
 	return f;
