@@ -1,13 +1,15 @@
 # SPDX-License-Identifier: MIT
 # Programs that print ratios; `make bench` runs them. No test depends on a time.
-EXTRA_PROGRAMS = tests/bench/bench_decision
-tests_bench_bench_decision_SOURCES = \
-	tests/bench/bench.c \
-	tests/bench/bench.h \
-	tests/bench/bench_decision.c \
-	tests/bench/load.c
+EXTRA_PROGRAMS = \
+	tests/bench/bench_ask \
+	tests/bench/bench_decision
+bench_common = tests/bench/bench.c tests/bench/bench.h
+tests_bench_bench_decision_SOURCES = $(bench_common) tests/bench/bench_decision.c tests/bench/load.c
 tests_bench_bench_decision_CFLAGS = $(AM_CFLAGS) $(EVENT_CFLAGS)
 tests_bench_bench_decision_LDADD = libapproval/wire/libwire.la $(EVENT_LIBS)
+tests_bench_bench_ask_SOURCES = $(bench_common) tests/bench/bench_ask.c
+tests_bench_bench_ask_CFLAGS = $(AM_CFLAGS) $(EVENT_CFLAGS)
+tests_bench_bench_ask_LDADD = libapproval/wire/libwire.la $(EVENT_LIBS)
 CLEANFILES += $(EXTRA_PROGRAMS)
 
 bench: approvald $(EXTRA_PROGRAMS)

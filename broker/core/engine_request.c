@@ -242,6 +242,7 @@ int request_ask(struct engine *e, struct request *q, enum step step)
 	TRY(state_set(e, q, request_next(q->s.r.state, REQUEST_ON_ASK)));
 	TRY(mark_dirty(e, q));
 	TRY(event_emit(e, shown ? EVENT_REFRESHED : EVENT_OFFERED, q));
+	TRY(note_request(e, q));
 	return turn_settle(e, q->s.turn);
 }
 
