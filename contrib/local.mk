@@ -1,1 +1,6 @@
 # SPDX-License-Identifier: MIT
+
+# a client in Python; its tests need approvald
+EXTRA_DIST += contrib/python/approval_client.py contrib/python/test_approval_client.py \
+	contrib/python/check.sh
+TESTS += contrib/python/check.sh
