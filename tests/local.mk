@@ -9,3 +9,4 @@ include tests/hook.mk
 include tests/daemon.mk
 include tests/bench.mk
 include tests/classify.mk
+include tests/harness.mk

@@ -51,9 +51,9 @@ static int notify_open(const struct broker *b, char path[108])
 	struct sockaddr_un a = {.sun_family = AF_UNIX};
 	int fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
 
-	snprintf(path, 108, "%s/notify", b->dir);
+	snprintf(a.sun_path, sizeof(a.sun_path), "%s/notify", b->dir);
+	snprintf(path, sizeof(a.sun_path), "%s", a.sun_path);
 	unlink(path);
-	snprintf(a.sun_path, sizeof(a.sun_path), "%s", path);
 	ck_assert_int_ge(fd, 0);
 	ck_assert_int_eq(bind(fd, (struct sockaddr *)&a, sizeof(a)), 0);
 	return fd;
