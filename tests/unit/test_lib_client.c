@@ -191,6 +191,31 @@ START_TEST(test_hello)
 }
 END_TEST
 
+START_TEST(test_subject_goes_with_hello_only)
+{
+	struct approval_options o = peer_options(&peer);
+	struct answer answer;
+	int i;
+
+	o.subject_pidfd = open(peer.folder, O_RDONLY | O_CLOEXEC);
+	client_with(&o);
+	close(o.subject_pidfd);
+	ask(&answer, "c1");
+	for (i = 0; i < 2; i++) { /* on each connection */
+		peer_accept(&peer, client);
+		peer_expect(&peer, client, "hello");
+		ck_assert_int_ge(peer.passed_fd, 0);
+		close(peer.passed_fd);
+		peer.passed_fd = -1;
+		peer_welcome(&peer, client);
+		peer_expect(&peer, client, "request");
+		ck_assert_int_eq(peer.passed_fd, -1);
+	}
+	peer_verdict(&peer, client, peer.id, "c1", "deny");
+	peer_run(client, &answer.done);
+}
+END_TEST
+
 START_TEST(test_bad_options)
 {
 	struct approval_options o = peer_options(&peer);
@@ -1053,6 +1078,7 @@ int main(void)
 
 	t = tcase(s, "hello");
 	tcase_add_test(t, test_hello);
+	tcase_add_test(t, test_subject_goes_with_hello_only);
 	tcase_add_test(t, test_bad_options);
 	tcase_add_test(t, test_structures_may_grow);
 	tcase_add_test(t, test_hello_refused);
