@@ -365,8 +365,10 @@ int history_request(
 	row->step = r->step;
 	row->state = r->state;
 	if (event == HISTORY_DECISION || event == HISTORY_ENDED) {
-		row->input = str_bytes(r->input);
-		TRY(effect_keep(e, r->input));
+		struct str *input = r->updated_input ? r->updated_input : r->input;
+
+		row->input = str_bytes(input); /* as it was decided */
+		TRY(effect_keep(e, input));
 	}
 	return 0;
 }

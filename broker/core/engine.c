@@ -260,8 +260,8 @@ int64_t request_deadline(const struct request *q, struct instant now, int64_t *r
 	return q->s.stopped ? 0 : now.wall + *remaining;
 }
 
-void engine_each_fresh_request(struct engine *e, void (*each)(void *arg, const struct request *q),
-	void *arg)
+void engine_each_fresh_request(
+	struct engine *e, void (*each)(void *arg, const struct request *q), void *arg)
 {
 	registry_each_fresh_request(&e->r, each, arg);
 }

@@ -6,88 +6,103 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "broker/core/pipeline.h"
+
 static const struct bytes none;
 
-/* ---- checks that were answered ask ---- */
+/* ---- request, check ---- */
 
-/* An entry: 16 bytes of hash, 2 of length, the tool_call_id. */
-#define CHECK_HEAD 18u
-
-static size_t check_size(const struct str *list, size_t at)
+/* A request takes the place of a check that is still being answered. */
+static int check_promote(struct engine *e, struct request *q, const struct command_request *m)
 {
-	return CHECK_HEAD +
-	       ((size_t)(uint8_t)list->data[at + 16] << 8 | (uint8_t)list->data[at + 17]);
+	TRY(entity_touch(&e->r, q));
+	q->s.r.check = false;
+	q->s.r.on_disconnect = (uint8_t)m->on_disconnect;
+	q->s.r.elsewhere = m->elsewhere;
+	q->s.r.fail_closed |= m->fail_closed;
+	q->s.r.takes_input = m->takes_input;
+	q->s.r.multi = m->multi;
+	request_reindex(&e->r, q);
+	TRY(mark_dirty(e, q));
+	if (q->s.r.state != REQUEST_HELD)
+		return 0;
+	q->s.shown = true;
+	return event_emit(e, EVENT_OFFERED, q);
 }
 
-int session_remember(struct engine *e, struct request *q)
+static int reply_ask(struct engine *e, const struct command *c, struct request *q)
+{
+	struct effect *f;
+
+	TRY(reply_new(e, c, REPLY_ASK, &f));
+	f->reply.step = q->s.r.step;
+	f->reply.call_name = str_bytes(q->s.r.call);
+	return effect_keep(e, q->s.r.call);
+}
+
+/* What was kept over the end of its turn goes on in the present one. */
+static int request_rejoin(
+	struct engine *e, const struct command *c, struct request *q, struct turn **out)
+{
+	struct turn *old = q->s.turn;
+
+	*out = old;
+	if (!turn_state_over(old->s.r.state) || q->s.session->s.turn == old)
+		return 0;
+	TRY(turn_for_call(e, q->s.session, c->request.turn_key, out));
+	TRY(request_move(e, q, *out));
+	TRY(turn_settle(e, *out));
+	return turn_settle(e, old);
+}
+
+static int resubmit_pending(struct engine *e, const struct command *c, struct request *q)
+{
+	struct turn *t;
+
+	if (c->request.check && !q->s.r.check)
+		return reply_ask(e, c, q); /* it stays the request's */
+	if (!c->request.check && q->s.r.check)
+		TRY(check_promote(e, q, &c->request));
+	TRY(request_attach(e, q, c->link, c->call));
+	if (!request_state_pending(q->s.r.state))
+		return 0;
+	TRY(request_rejoin(e, c, q, &t));
+	if (q->s.r.state != REQUEST_HELD && request_state_pending(q->s.r.state) &&
+		pipeline_bars(q->s.session, t))
+		return request_evaluate(e, q);
+	return 0;
+}
+
+/* A decision is given again; one that was kept is claimed by that. */
+static int resubmit_decided(struct engine *e, const struct command *c, struct request *q)
 {
 	struct session *s = q->s.session;
-	const struct str *old = s->s.checks;
-	size_t call = q->s.r.call->len, skip = 0, n = 0, len = old ? old->len : 0;
-	char buf[LIMIT_RECENT_CHECKS * (CHECK_HEAD + LIMIT_NAME)];
-	struct str *fresh;
+	struct turn *t = q->s.turn, *old = t;
+	bool claimed = q->s.grace != 0;
 
-	for (size_t at = 0; at < len; at += check_size(old, at))
-		n++;
-	if (n >= LIMIT_RECENT_CHECKS)
-		skip = check_size(old, 0);
-	if (len > skip)
-		memcpy(buf, old->data + skip, len - skip);
-	len -= skip;
-	if (call > LIMIT_NAME || len + CHECK_HEAD + call > sizeof(buf))
-		return 0;
-	memcpy(buf + len, q->s.input_hash, 16);
-	buf[len + 16] = (char)(call >> 8);
-	buf[len + 17] = (char)(call & 0xff);
-	memcpy(buf + len + CHECK_HEAD, q->s.r.call->data, call);
-	fresh = str_new(buf, len + CHECK_HEAD + call);
-	if (!fresh)
-		return -ENOMEM;
-	if (entity_touch(&e->r, s) < 0) {
-		str_unref(fresh);
-		return -ENOMEM;
+	if (q->s.r.state == REQUEST_ALLOWED) {
+		/* an allow is a release, also the second time */
+		if (turn_state_over(t->s.r.state))
+			TRY(turn_for_call(e, s, c->request.turn_key, &t));
+		if (pipeline_bars(s, t))
+			return reply_error(e, c, ENGINE_STATE,
+				"the session's turn is suspended, or was ended", "state",
+				turn_state_name(t->s.r.state));
+		if (t != old)
+			TRY(request_move(e, q, t));
 	}
-	return entity_set_str(&e->r, s, &s->s.checks, fresh);
+	TRY(request_answer_again(e, q, c->link, c->call));
+	if (claimed) {
+		q->s.grace = 0;
+		request_reindex(&e->r, q);
+		if (request_lasts(q))
+			TRY(mark_dirty(e, q));
+		else
+			TRY(mark_removed(e, q));
+	}
+	TRY(turn_settle(e, t));
+	return t == old ? 0 : turn_settle(e, old);
 }
-
-/* Takes the last check with that input (or, with call, that id) out of the list. */
-static int check_take(struct engine *e, struct session *s, const uint8_t hash[16],
-	struct bytes call, struct bytes *found)
-{
-	struct str *old = s->s.checks, *fresh;
-	size_t hit = SIZE_MAX, size;
-	char *buf;
-
-	*found = none;
-	for (size_t at = 0; old && at < old->len; at += check_size(old, at)) {
-		struct bytes id = {
-			old->data + at + CHECK_HEAD, check_size(old, at) - CHECK_HEAD};
-
-		if (call.data ? bytes_equal(id, call) : memcmp(old->data + at, hash, 16) == 0)
-			hit = at;
-	}
-	if (hit == SIZE_MAX)
-		return 0;
-	size = check_size(old, hit);
-	TRY(effect_keep(e, old)); /* *found points into it */
-	*found = (struct bytes){old->data + hit + CHECK_HEAD, size - CHECK_HEAD};
-	buf = malloc(old->len);
-	if (!buf)
-		return -ENOMEM;
-	memcpy(buf, old->data, hit);
-	memcpy(buf + hit, old->data + hit + size, old->len - hit - size);
-	fresh = str_new(buf, old->len - size);
-	free(buf);
-	if (!fresh)
-		return -ENOMEM;
-	if (entity_touch(&e->r, s) < 0) {
-		str_unref(fresh);
-		return -ENOMEM;
-	}
-	return entity_set_str(&e->r, s, &s->s.checks, fresh);
-}
-
-/* ---- request, check ---- */
 
 static int resubmit(struct engine *e, const struct command *c, struct request *q)
 {
@@ -101,20 +116,15 @@ static int resubmit(struct engine *e, const struct command *c, struct request *q
 		return 0;
 	}
 	if (request_state_pending(q->s.r.state))
-		return request_attach(e, q, c->link, c->call);
+		return resubmit_pending(e, c, q);
 	switch ((enum request_state)q->s.r.state) {
 	case REQUEST_ALLOWED:
 		if (q->s.r.delivered &&
 			e->now.mono - q->s.delivered_at > (int64_t)TIME_RECLAIM_MS * 1000)
 			break;
-		if (q->s.grace) { /* a kept decision is claimed */
-			TRY(entity_touch(&e->r, q));
-			q->s.grace = 0;
-			request_reindex(&e->r, q);
-		}
-		return request_answer_again(e, q, c->link, c->call);
+		return resubmit_decided(e, c, q);
 	case REQUEST_DENIED:
-	case REQUEST_EXPIRED: return request_answer_again(e, q, c->link, c->call);
+	case REQUEST_EXPIRED: return resubmit_decided(e, c, q);
 	default: break;
 	}
 	TRY(reply_gone(e, c->link, c->call, q));
@@ -174,6 +184,7 @@ static int request_fill(struct engine *e, struct request *q, const struct comman
 	r->check = m->check;
 	memcpy(r->digest, m->facts.digest, sizeof(r->digest));
 	memcpy(q->s.input_hash, m->facts.input_hash, 16);
+	memcpy(q->s.edited_hash, m->facts.input_hash, 16);
 	memcpy(q->s.signature, m->facts.signature, 16);
 	q->s.facts = m->facts.flags;
 	q->s.waiter = c->link;
@@ -227,13 +238,33 @@ int on_request(struct engine *e, const struct command *c)
 
 /* ---- what becomes of a call ---- */
 
+/*
+ * How well a request without an id fits: an outcome is most likely that of a call
+ * that was allowed; else what the agent shows beside the broker comes first.
+ */
+static int fitness(const struct request *q, const struct command *c)
+{
+	const struct command_about *a = &c->about;
+	bool outcome = c->type == COMMAND_OUTCOME;
+
+	if (memcmp(outcome ? q->s.edited_hash : q->s.input_hash, a->input_hash, 16) != 0 ||
+		!str_equal(q->s.r.tool, a->tool))
+		return 0;
+	if (q->s.r.state == REQUEST_ALLOWED)
+		return outcome ? 3 : 0;
+	if (!request_state_pending(q->s.r.state) || q->s.r.check)
+		return 0;
+	return q->s.r.elsewhere ? 2 : 1;
+}
+
 /* The request that a call is about; NULL: none. */
 static struct request *about(struct engine *e, const struct command *c)
 {
 	const struct command_about *a = &c->about;
 	struct session *s = c->link->s.session;
-	struct request *q = NULL;
+	struct request *q = NULL, *best = NULL;
 	struct turn *t;
+	int best_fit = 0;
 
 	if (!uuid_is_nil(&a->request)) {
 		q = request_find(&e->r, &a->request);
@@ -241,15 +272,20 @@ static struct request *about(struct engine *e, const struct command *c)
 	}
 	if (a->call.data)
 		q = request_find_call(s, a->call);
-	if (q || !a->has_input)
+	if (q || a->call.data || !a->has_input)
 		return q;
 	LIST_FOREACH (t, &s->turns, in_session)
-		TAILQ_FOREACH (q, &t->requests, in_turn)
-			if (!request_state_terminal(q->s.r.state) && q->s.r.elsewhere &&
-				memcmp(q->s.input_hash, a->input_hash, 16) == 0 &&
-				str_equal(q->s.r.tool, a->tool))
-				return q;
-	return NULL;
+		TAILQ_FOREACH (q, &t->requests, in_turn) {
+			int fit = fitness(q, c);
+
+			if (fit > best_fit ||
+				(fit && fit == best_fit &&
+					uuid_compare(&q->s.r.id, &best->s.r.id) < 0)) {
+				best = q;
+				best_fit = fit;
+			}
+		}
+	return best;
 }
 
 static int reply_state(struct engine *e, const struct command *c, enum request_state state)

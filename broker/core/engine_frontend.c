@@ -98,7 +98,7 @@ int deny_alone(struct engine *e)
 
 		at = *entity_id(x);
 		if (x->type == ENTITY_REQUEST && q->s.r.state == REQUEST_AWAITING &&
-			request_denies_alone(e, q) && !person_present(e, q))
+			request_alone(e, q))
 			TRY(request_finish(e, q, REQUEST_ON_DENY, &terms));
 	}
 	return 0;
@@ -219,8 +219,10 @@ static int take_edit(struct engine *e, struct request *q, const struct command_d
 	TRY(entity_touch(&e->r, q));
 	TRY(set_bytes(e, q, &q->s.r.updated_input, d->updated_input));
 	TRY(set_bytes(e, q, &q->s.r.answers, d->answers));
-	if (d->updated_input.data)
+	if (d->updated_input.data) {
 		memcpy(q->s.r.digest, d->facts->digest, sizeof(q->s.r.digest));
+		memcpy(q->s.edited_hash, d->facts->input_hash, sizeof(q->s.edited_hash));
+	}
 	return 0;
 }
 
@@ -379,7 +381,8 @@ static int resume_session(
 	if (!t || !(t->s.r.causes & CAUSE_HAND))
 		return 0;
 	(*changed)++;
-	return turn_resume(e, t, CAUSE_HAND, c->by);
+	TRY(turn_resume(e, t, CAUSE_HAND, c->by));
+	return session_settle(e, s);
 }
 
 /* A person ends the turn, and those of its children. */
@@ -387,15 +390,15 @@ static int end_session_turn(
 	struct engine *e, const struct command *c, struct session *s, uint32_t *changed)
 {
 	struct turn *t = s->s.turn;
-	struct session *child;
+	struct session *child, *next;
 
 	if (t && !turn_state_over(t->s.r.state)) {
 		(*changed)++;
 		TRY(turn_end(e, t, REQUEST_ON_DENY, SOURCE_USER, c->by, c->steer.reason));
 	}
-	LIST_FOREACH (child, &s->children, in_parent)
+	LIST_FOREACH_SAFE (child, &s->children, in_parent, next)
 		TRY(end_session_turn(e, c, child, changed));
-	return 0;
+	return session_settle(e, s);
 }
 
 static int steer(struct engine *e, const struct command *c,

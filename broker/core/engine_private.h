@@ -53,6 +53,8 @@ int set_bytes(struct engine *e, void *entity, struct str **member, struct bytes 
 /* The session's turn for a call; makes or begins one. *out NULL: a person ended the turn. */
 int turn_for_call(struct engine *e, struct session *s, struct bytes key, struct turn **out);
 int turn_event(struct engine *e, struct turn *t, enum turn_event event);
+/* A change that people are told of and that outlives a restart. */
+int turn_tell(struct engine *e, struct turn *t);
 /* After requests of the turn changed: WAITING, RUNNING, redriven, or the end of an abandoned
  * turn. */
 int turn_settle(struct engine *e, struct turn *t);
@@ -93,14 +95,25 @@ int request_forget(struct engine *e, struct request *q);
 int request_reviewed(struct engine *e, struct request *q);
 /* Keeps a check that was answered ask, for the request without an id that follows. */
 int session_remember(struct engine *e, struct request *q);
+/* Takes the last check with that input (or, with call, that id) out of the list. */
+int check_take(struct engine *e, struct session *s, const uint8_t hash[16], struct bytes call,
+	struct bytes *found);
 void request_set_deadline(struct engine *e, struct request *q, const struct command_request *c);
 int request_answer_again(struct engine *e, struct request *q, struct link *l, uint32_t call);
 /* The strings are taken by reference. */
 int request_take_paths(struct request *q, const struct request_path *paths, unsigned n);
-bool request_denies_alone(const struct engine *e, const struct request *q);
+/* No person can be asked, and that denies. A request that was recovered waits for its agent. */
+bool request_alone(struct engine *e, const struct request *q);
+/* Its record stays in the store though it is decided: the history alone can't restore it. */
+bool request_lasts(const struct request *q);
+int request_move(struct engine *e, struct request *q, struct turn *to);
 int request_due_now(struct engine *e, struct request *q);
+/* They stand still while a request is HELD or not yet restored. */
+void request_timers_stop(struct engine *e, struct request *q);
+void request_timers_start(struct engine *e, struct request *q);
 void request_lift(struct engine *e, struct request *q); /* at least 30 s remain */
 bool policy_is(const struct frontend *f);
+bool policy_in(const struct frontend *f, uint32_t mask); /* one of that mask? */
 
 /* ---- sessions (engine_session.c) ---- */
 int session_end(struct engine *e, struct session *s, enum request_event event);
@@ -133,6 +146,5 @@ int on_restarted(struct engine *e);
 int on_slept(struct engine *e);
 /* Pending requests that no person can answer any more, where that denies. */
 int deny_alone(struct engine *e);
-bool person_present(struct engine *e, const struct request *q);
 
 #endif

@@ -14,18 +14,17 @@ bool policy_is(const struct frontend *f)
 	return f->s.greeted && f->s.role == ROLE_POLICY;
 }
 
+bool policy_in(const struct frontend *f, uint32_t mask)
+{
+	return f->s.policy < LIMIT_POLICIES && mask & (1u << f->s.policy);
+}
+
 static bool answers(const struct frontend *f, const struct request *q)
 {
 	return f->s.subscribed && frontend_sees(f, &q->e) && f->s.answers & (1u << q->s.r.type);
 }
 
-/* Is it a policy of that mask? */
-static bool policy_in(const struct frontend *f, uint32_t mask)
-{
-	return f->s.policy < LIMIT_POLICIES && mask & (1u << f->s.policy);
-}
-
-bool person_present(struct engine *e, const struct request *q)
+static bool person_present(struct engine *e, const struct request *q)
 {
 	struct frontend *f;
 
@@ -35,97 +34,12 @@ bool person_present(struct engine *e, const struct request *q)
 	return false;
 }
 
-bool request_denies_alone(const struct engine *e, const struct request *q)
+bool request_alone(struct engine *e, const struct request *q)
 {
-	return e->config.when_alone_deny || e->config.headless || e->marks.headless ||
-	       q->s.r.fail_closed || q->s.session->s.r.fail_closed;
-}
+	bool denies = e->config.when_alone_deny || e->config.headless || e->marks.headless ||
+		      q->s.r.fail_closed || q->s.session->s.r.fail_closed;
 
-/* ---- timers ---- */
-
-/* 0 means none: what is over has one microsecond left. */
-static int64_t left_of(int64_t at, int64_t now)
-{
-	if (!at)
-		return 0;
-	return at > now ? at - now : 1;
-}
-
-static void timers_stop(struct engine *e, struct request *q)
-{
-	struct request_state_data *s = &q->s;
-
-	if (s->stopped)
-		return;
-	s->stopped = true;
-	s->review_due = 0;
-	s->deadline = left_of(s->deadline, e->now.mono);
-	s->r.deadline = s->deadline;
-	s->grace = left_of(s->grace, e->now.mono);
-}
-
-static int64_t at_least_minimum(int64_t left)
-{
-	int64_t least = (int64_t)TIME_MIN_REMAINING_MS * 1000;
-
-	return left > least ? left : least;
-}
-
-static void timers_start(struct engine *e, struct request *q)
-{
-	struct request_state_data *s = &q->s;
-
-	if (!s->stopped)
-		return;
-	s->stopped = false;
-	if (s->deadline) {
-		int64_t left = at_least_minimum(s->deadline);
-
-		s->deadline = e->now.mono + left;
-		s->r.deadline = e->now.wall + left;
-	}
-	if (s->grace)
-		s->grace += e->now.mono;
-}
-
-void request_lift(struct engine *e, struct request *q)
-{
-	struct request_state_data *s = &q->s;
-
-	if (!s->deadline || s->stopped)
-		return;
-	s->deadline = e->now.mono + at_least_minimum(s->deadline - e->now.mono);
-	s->r.deadline = e->now.wall + (s->deadline - e->now.mono);
-}
-
-static int64_t shorter(int64_t a, int64_t b)
-{
-	return !a || (b && b < a) ? b : a;
-}
-
-/* The channel's own limit less a margin, so that the broker answers first. */
-static int64_t channel_limit(int64_t channel_ms)
-{
-	int64_t margin = TIME_CHANNEL_MARGIN_MS;
-
-	if (!channel_ms)
-		return 0;
-	if (channel_ms < 2 * margin)
-		margin = channel_ms / 2;
-	return (channel_ms - margin) * 1000;
-}
-
-void request_set_deadline(struct engine *e, struct request *q, const struct command_request *c)
-{
-	int64_t left = e->config.deadline;
-
-	left = shorter(left, c->timeout_ms * 1000);
-	left = shorter(left,
-		channel_limit(c->channel_ms ? c->channel_ms : q->s.session->s.r.channel_ms));
-	if (!left)
-		return;
-	q->s.deadline = e->now.mono + left;
-	q->s.r.deadline = e->now.wall + left;
+	return denies && !q->s.recovered && !person_present(e, q);
 }
 
 /* ---- states ---- */
@@ -218,7 +132,7 @@ int request_ask(struct engine *e, struct request *q, enum step step)
 
 	TRY(entity_touch(&e->r, q));
 	q->s.r.step = (uint8_t)step;
-	timers_start(e, q);
+	request_timers_start(e, q);
 	if (q->s.r.check) {
 		struct command c = {.link = q->s.waiter, .call = q->s.call_id};
 
@@ -233,7 +147,7 @@ int request_ask(struct engine *e, struct request *q, enum step step)
 		TRY(entity_remove(&e->r, q));
 		return turn_settle(e, q->s.turn);
 	}
-	if (request_denies_alone(e, q) && !person_present(e, q)) {
+	if (request_alone(e, q)) {
 		struct decision_terms terms = {.source = SOURCE_BROKER, .step = STEP_HUMAN};
 
 		return request_finish(e, q, REQUEST_ON_DENY, &terms);
@@ -251,7 +165,7 @@ int request_hold(struct engine *e, struct request *q)
 	bool shown = q->s.shown;
 
 	TRY(entity_touch(&e->r, q));
-	timers_stop(e, q);
+	request_timers_stop(e, q);
 	TRY(state_set(e, q, request_next(q->s.r.state, REQUEST_ON_HOLD)));
 	q->s.r.step = STEP_SUSPENDED;
 	TRY(policies_release(e, q, EVENT_WITHDRAWN));
@@ -335,7 +249,7 @@ static int request_review(struct engine *e, struct request *q, enum step asked_b
 	}
 	if (!q->s.review)
 		return request_reviewed(e, q);
-	timers_start(e, q);
+	request_timers_start(e, q);
 	q->s.review_due = e->now.mono + e->config.policy_time;
 	TRY(state_set(e, q, REQUEST_REVIEW));
 	if (!q->s.r.check)
@@ -395,6 +309,14 @@ static enum history_event row_of(enum request_state was, enum request_event even
 	return was == REQUEST_ALLOWED ? HISTORY_OUTCOME : HISTORY_ENDED;
 }
 
+bool request_lasts(const struct request *q)
+{
+	if (request_state_pending(q->s.r.state))
+		return !q->s.r.check;
+	return request_kept(q) ||
+	       (q->s.r.state == REQUEST_ALLOWED && (q->s.r.updated_input || q->s.r.answers));
+}
+
 int request_finish(struct engine *e, struct request *q, enum request_event event,
 	const struct decision_terms *terms)
 {
@@ -429,23 +351,27 @@ int request_finish(struct engine *e, struct request *q, enum request_event event
 	} else {
 		TRY(history_request(e, q, row_of(was, event), none));
 	}
-	TRY(mark_removed(e, q));
 	if (q->s.shown && request_state_pending(was))
 		TRY(event_emit(e, decided ? EVENT_RESOLVED : EVENT_WITHDRAWN, q));
 	else if (q->s.shown)
 		TRY(event_outcome(e, q->s.session, q, next, false, none, none));
 	if (waiter)
 		TRY(answer_waiter(e, q, waiter, call));
-	if (next == REQUEST_ALLOWED && r->on_disconnect == DISCONNECT_KEEP && !r->delivered) {
+	if (r->on_disconnect == DISCONNECT_KEEP && !r->delivered &&
+		(next == REQUEST_ALLOWED || next == REQUEST_DENIED ||
+			next == REQUEST_EXPIRED)) {
 		q->s.grace = e->now.mono + (int64_t)TIME_KEEP_MS * 1000;
 		request_reindex(&e->r, q);
 	}
 	if (next == REQUEST_DENIED || next == REQUEST_EXPIRED)
 		TRY(count_denial(e, q));
-	/* what is decided is only compared any more, by its hash */
-	if (request_state_pending(was)) {
-		TRY(effect_keep(e, r->input));
-		TRY(entity_set_str(&e->r, q, &r->input, NULL));
+	if (request_lasts(q)) {
+		TRY(mark_dirty(e, q));
+	} else {
+		TRY(mark_removed(e, q));
+		/* what is decided is only compared any more, by its hash */
+		if (request_state_pending(was))
+			TRY(entity_set_str(&e->r, q, &r->input, NULL));
 	}
 	TRY(turn_settle(e, t));
 	return t == e->ending ? 0 : turn_trim(e, t);
@@ -466,6 +392,11 @@ int request_attach(struct engine *e, struct request *q, struct link *l, uint32_t
 	TRY(turn_settle(e, q->s.turn));
 	if (q->s.r.state == REQUEST_HELD)
 		TRY(note_request(e, q));
+	if (q->s.r.state == REQUEST_AWAITING && request_alone(e, q)) {
+		struct decision_terms terms = {.source = SOURCE_BROKER, .step = STEP_HUMAN};
+
+		return request_finish(e, q, REQUEST_ON_DENY, &terms);
+	}
 	return q->s.shown ? event_emit(e, EVENT_REFRESHED, q) : 0;
 }
 
@@ -489,32 +420,4 @@ int request_detach(struct engine *e, struct request *q)
 	}
 	request_reindex(&e->r, q);
 	return q->s.shown ? event_emit(e, EVENT_REFRESHED, q) : 0;
-}
-
-int request_due_now(struct engine *e, struct request *q)
-{
-	struct decision_terms timeout = {.source = SOURCE_TIMEOUT, .step = STEP_DEADLINE};
-	struct decision_terms lost = {.source = SOURCE_ABORT};
-	struct session *s = q->s.session;
-	int64_t now = e->now.mono;
-	struct frontend *f;
-
-	if (q->s.deadline && q->s.deadline <= now && request_state_pending(q->s.r.state)) {
-		TRY(request_finish(e, q, REQUEST_ON_EXPIRE, &timeout));
-	} else if (q->s.grace && q->s.grace <= now) {
-		TRY(request_finish(e, q, REQUEST_ON_GRACE,
-			q->s.r.state == REQUEST_ALLOWED ? NULL : &lost));
-	} else {
-		TRY(entity_touch(&e->r, q));
-		TAILQ_FOREACH (f, &e->r.frontends, in_engine)
-			if (policy_in(f, q->s.review)) {
-				TRY(entity_touch(&e->r, f));
-				if (f->s.timeouts < 3)
-					f->s.timeouts++;
-			}
-		if (q->s.review_verdict != VERDICT_DENY)
-			q->s.review_verdict = VERDICT_ASK;
-		TRY(request_reviewed(e, q));
-	}
-	return session_settle(e, s);
 }

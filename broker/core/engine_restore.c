@@ -83,6 +83,22 @@ static int take_record(struct request *q, const struct request_record *r)
 	return 0;
 }
 
+static bool restorable(enum request_state state)
+{
+	return request_state_pending(state) || state == REQUEST_ALLOWED ||
+	       state == REQUEST_DENIED || state == REQUEST_EXPIRED;
+}
+
+/* A decision that lasts: kept until it is claimed, or more than the history tells. */
+static void restore_decided(struct request *q, struct instant now)
+{
+	int64_t left = q->s.r.decided_at + (int64_t)TIME_KEEP_MS * 1000 - now.wall;
+
+	q->s.delivered_at = now.mono;
+	if (q->s.r.on_disconnect == DISCONNECT_KEEP && !q->s.r.delivered)
+		q->s.grace = now.mono + (left > 0 ? left : 1);
+}
+
 int engine_restore_request(struct engine *e, struct instant now, int64_t alive,
 	const struct request_record *r, const struct facts *facts)
 {
@@ -90,7 +106,7 @@ int engine_restore_request(struct engine *e, struct instant now, int64_t alive,
 	struct turn *t = turn_find(&e->r, &r->turn);
 	struct request *q;
 
-	if (!s || !t || t->s.session != s || !request_state_pending(r->state) ||
+	if (!s || !t || t->s.session != s || !restorable(r->state) ||
 		request_find_call(s, str_bytes(r->call)))
 		return -EUCLEAN;
 	q = request_new(&e->r);
@@ -103,6 +119,13 @@ int engine_restore_request(struct engine *e, struct instant now, int64_t alive,
 	q->s.facts = facts->flags;
 	memcpy(q->s.input_hash, facts->input_hash, 16);
 	memcpy(q->s.signature, facts->signature, 16);
+	memcpy(q->s.edited_hash, facts->input_hash, 16);
+	q->e.stored = true;
+	take_newest(e, &r->id);
+	if (!request_state_pending(r->state)) {
+		restore_decided(q, now);
+		return entity_index(&e->r, q);
+	}
 	q->s.recovered = true;
 	q->s.shown = r->state != REQUEST_REVIEW;
 	q->s.stopped = true;
@@ -117,8 +140,6 @@ int engine_restore_request(struct engine *e, struct instant now, int64_t alive,
 		if (q->s.deadline <= 0)
 			q->s.deadline = 1;
 	}
-	q->e.stored = true;
-	take_newest(e, &r->id);
 	return entity_index(&e->r, q);
 }
 
@@ -135,7 +156,7 @@ int engine_restore_decision(struct engine *e, struct instant now, const struct h
 	q = request_find(&e->r, &row->request);
 	if (row->event != HISTORY_DECISION) {
 		if (q && !request_state_pending(q->s.r.state) && row->event == HISTORY_OUTCOME)
-			return entity_remove(&e->r, q);
+			return request_forget(e, q);
 		return 0;
 	}
 	t->s.r.calls++;
@@ -159,6 +180,7 @@ int engine_restore_decision(struct engine *e, struct instant now, const struct h
 	TRY(set_bytes(e, q, &q->s.r.by, row->by));
 	memcpy(q->s.r.digest, row->digest, sizeof(row->digest));
 	memcpy(q->s.input_hash, input_hash, 16);
+	memcpy(q->s.edited_hash, input_hash, 16);
 	q->s.r.type = row->type;
 	q->s.r.kind = row->kind;
 	q->s.r.state = row->state;
@@ -192,25 +214,44 @@ static int restart_turn(struct engine *e, struct turn *t)
 	if (t->s.r.state == TURN_ENDED)
 		return 0;
 	TRY(turn_event(e, t, TURN_ON_RESTART));
-	if (t->s.r.state == TURN_SUSPENDED) {
-		t->s.inherited = session_inherits(t->s.session);
-		if (!t->s.r.causes && !t->s.inherited) /* its ancestor's cause is gone */
-			TRY(turn_event(e, t, TURN_ON_RESUME));
-	}
-	return mark_dirty(e, t);
+	TRY(mark_dirty(e, t));
+	if (turn_state_over(t->s.r.state))
+		return 0;
+	t->s.inherited = session_inherits(t->s.session);
+	if (turn_held(t))
+		return turn_event(e, t, TURN_ON_SUSPEND);
+	if (t->s.r.state == TURN_SUSPENDED) /* its ancestor's cause is gone */
+		return turn_event(e, t, TURN_ON_RESUME);
+	return 0;
 }
 
 /* Every pending request stays pending, and is answerable. */
 static int restart_request(struct engine *e, struct request *q)
 {
-	if (q->s.r.state == REQUEST_ALLOWED)
+	if (!request_state_pending(q->s.r.state))
 		return 0;
 	TRY(entity_touch(&e->r, q));
 	if (q->s.turn->s.r.state == TURN_SUSPENDED)
 		return request_hold(e, q);
+	if (turn_state_over(q->s.turn->s.r.state)) /* kept beyond its turn */
+		return request_ask(e, q, STEP_HUMAN);
 	if (q->s.r.state == REQUEST_HELD || q->s.r.state == REQUEST_REVIEW)
 		return request_evaluate(e, q);
 	return request_ask(e, q, q->s.r.step);
+}
+
+/* Those that were only kept for a decision which is gone end now. */
+static int turns_settle(struct engine *e)
+{
+	struct uuid at = {0};
+	struct entity *x;
+
+	while ((x = registry_next(&e->r, &at))) {
+		at = *entity_id(x);
+		if (x->type == ENTITY_TURN)
+			TRY(turn_settle(e, ENTITY_OF(x, turn)));
+	}
+	return 0;
 }
 
 int on_restarted(struct engine *e)
@@ -233,7 +274,7 @@ int on_restarted(struct engine *e)
 				TRY(restart_request(e, ENTITY_OF(x, request)));
 		}
 	}
-	return 0;
+	return turns_settle(e);
 }
 
 int on_slept(struct engine *e)

@@ -145,8 +145,14 @@ static int session_join(struct engine *e, const struct command *c, struct sessio
 		TRY(mark_dirty(e, s));
 		TRY(event_emit(e, EVENT_SESSION, s));
 	}
-	if (h->channel_ms)
+	if (h->channel_ms && h->channel_ms != s->s.r.channel_ms) {
 		s->s.r.channel_ms = h->channel_ms;
+		TRY(mark_dirty(e, s));
+	}
+	if (h->fail_closed && !s->s.r.fail_closed) { /* only tighter */
+		s->s.r.fail_closed = true;
+		TRY(mark_dirty(e, s));
+	}
 	if (!s->s.alive && h->subject.pid) {
 		/* its subject died: whoever comes back is the new one */
 		entity_unindex(&e->r, s);
@@ -160,6 +166,7 @@ static int session_join(struct engine *e, const struct command *c, struct sessio
 		s->s.recovered = false;
 		if (s->s.turn && !turn_state_over(s->s.turn->s.r.state)) {
 			TRY(turn_event(e, s->s.turn, TURN_ON_RETURN));
+			TRY(turn_tell(e, s->s.turn));
 			TRY(turn_settle(e, s->s.turn));
 		}
 		TRY(event_emit(e, EVENT_SESSION, s));
@@ -277,6 +284,7 @@ int session_die(struct engine *e, struct session *s)
 	LIST_FOREACH_SAFE (t, &s->turns, in_session, next)
 		TRY(turn_end(e, t, REQUEST_ON_DIE, SOURCE_ABORT, (struct bytes){NULL, 0},
 			(struct bytes){NULL, 0}));
+	TRY(turn_inherit(e, s));
 	LIST_FOREACH (t, &s->turns, in_session)
 		if (t->n_kept)
 			return event_emit(e, EVENT_SESSION, s);

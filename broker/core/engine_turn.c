@@ -33,8 +33,7 @@ int turn_event(struct engine *e, struct turn *t, enum turn_event event)
 	return 0;
 }
 
-/* A change that people are told of and that outlives a restart. */
-static int turn_tell(struct engine *e, struct turn *t)
+int turn_tell(struct engine *e, struct turn *t)
 {
 	TRY(mark_dirty(e, t));
 	return event_emit(e, EVENT_TURN, t);
@@ -121,7 +120,7 @@ static int turn_carry(struct engine *e, struct turn *t, const struct turn_record
 	return entity_set_str(&e->r, t, &t->s.r.reason, str_ref(from->reason));
 }
 
-static int request_move(struct engine *e, struct request *q, struct turn *to)
+int request_move(struct engine *e, struct request *q, struct turn *to)
 {
 	TRY(entity_touch(&e->r, q));
 	entity_unindex(&e->r, q);
@@ -130,7 +129,9 @@ static int request_move(struct engine *e, struct request *q, struct turn *to)
 	TRY(entity_index(&e->r, q));
 	if (q->e.stored)
 		TRY(mark_dirty(e, q));
-	return q->s.shown ? event_emit(e, EVENT_REFRESHED, q) : 0;
+	return q->s.shown && request_state_pending(q->s.r.state)
+		       ? event_emit(e, EVENT_REFRESHED, q)
+		       : 0;
 }
 
 int turn_supersede(struct engine *e, struct session *s, struct bytes key, struct turn **out)
@@ -212,8 +213,7 @@ static int request_close(struct engine *e, struct request *q, enum request_event
 /* A kept request or its decision outlives the subject, and a decision the turn. */
 static bool request_stays(const struct request *q, enum request_event event)
 {
-	return q->s.r.on_disconnect == DISCONNECT_KEEP &&
-	       (event == REQUEST_ON_DIE || event == REQUEST_ON_SUPERSEDE);
+	return request_kept(q) && (event == REQUEST_ON_DIE || event == REQUEST_ON_SUPERSEDE);
 }
 
 /* The turn of a suspended session goes: its children stay suspended, by causes of their own. */
@@ -240,31 +240,31 @@ int turn_end(struct engine *e, struct turn *t, enum request_event event, enum so
 	struct session *s = t->s.session;
 	struct request *q, *next;
 	bool stays = false, forced = event == REQUEST_ON_DENY;
+	/* what is suspended when its subject dies, and keeps requests, stays suspended */
+	bool held = event == REQUEST_ON_DIE && s->s.turn == t && turn_held(t) && t->n_kept;
 
 	if (t->s.r.state == TURN_ENDED)
 		return 0;
 	TRY(entity_touch(&e->r, t));
-	if (s->s.turn == t && t->s.r.causes && !forced)
-		TRY(turn_bequeath(e, t));
-	t->s.r.causes = 0;
-	t->s.r.ended_by = (uint8_t)by;
-	if (reason.data)
-		TRY(set_bytes(e, t, &t->s.r.reason, reason));
-	TRY(turn_event(e, t, TURN_ON_ABANDON));
+	if (!held) {
+		if (s->s.turn == t && t->s.r.causes && !forced)
+			TRY(turn_bequeath(e, t));
+		t->s.r.causes = 0;
+		t->s.r.ended_by = (uint8_t)by;
+		if (reason.data)
+			TRY(set_bytes(e, t, &t->s.r.reason, reason));
+		TRY(turn_event(e, t, TURN_ON_ABANDON));
+	}
 	e->ending = t; /* no request settles the turn meanwhile */
 	TAILQ_FOREACH_SAFE (q, &t->requests, in_turn, next) {
-		if (request_state_terminal(q->s.r.state))
-			continue;
-		if (request_stays(q, event)) {
+		if (request_stays(q, event))
 			stays = true;
-			/* no one resumes this turn any more */
-			if (q->s.r.state == REQUEST_HELD)
-				TRY(request_ask(e, q, STEP_HUMAN));
-			continue;
-		}
-		TRY(request_close(e, q, event, by, who, reason));
+		else if (!request_state_terminal(q->s.r.state))
+			TRY(request_close(e, q, event, by, who, reason));
 	}
 	e->ending = NULL;
+	if (held)
+		return turn_tell(e, t);
 	if (s->s.turn == t && !forced)
 		TRY(turn_drop(e, s));
 	if (stays)

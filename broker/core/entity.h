@@ -125,16 +125,19 @@ struct request_state_data {
 	uint32_t call_id;    /* the waiter's */
 	uint32_t review;     /* policies that are waited for */
 	uint32_t offered;    /* policies that were shown it and have not answered */
-	/* monotonic instants, or what remains while `stopped`; 0: none */
+	/*
+	 * Monotonic instants, or what remains while `stopped`; 0: none. The grace of
+	 * a decision is that of a kept one which nobody has claimed yet.
+	 */
 	int64_t deadline, grace, review_due;
 	int64_t delivered_at;
 	uint8_t input_hash[16];
+	uint8_t edited_hash[16]; /* of updated_input; equal to input_hash where there is none */
 	uint8_t signature[16];
 	uint8_t review_verdict; /* the strongest so far */
 	uint8_t asked_by;	/* step that made a person necessary */
 	uint8_t facts;		/* enum call_fact bits */
 	bool stopped, recovered, shown;
-	bool called_check;
 };
 
 struct request {
@@ -154,6 +157,13 @@ enum call_fact {
 	FACT_PROTECTED = 4, /* a path is on the floor's list */
 	FACT_UNRESOLVED = 8,
 };
+
+/* Outlives its turn and its subject: pending, or decided and not claimed yet. */
+static inline bool request_kept(const struct request *q)
+{
+	return q->s.r.on_disconnect == DISCONNECT_KEEP &&
+	       (request_state_pending(q->s.r.state) || q->s.grace);
+}
 
 #define ENTITY_OF(ptr, type) ((struct type *)(void *)(ptr))
 

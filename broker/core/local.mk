@@ -7,11 +7,13 @@ broker_core_libcore_la_SOURCES = \
 	broker/core/engine.c \
 	broker/core/engine.h \
 	broker/core/engine_call.c \
+	broker/core/engine_check.c \
 	broker/core/engine_frontend.c \
 	broker/core/engine_private.h \
 	broker/core/engine_request.c \
 	broker/core/engine_restore.c \
 	broker/core/engine_session.c \
+	broker/core/engine_timer.c \
 	broker/core/engine_turn.c \
 	broker/core/entity.h \
 	broker/core/pipeline.c \

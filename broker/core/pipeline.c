@@ -97,6 +97,13 @@ static const struct {
 	{STEP_MODE, step_mode, false},
 };
 
+bool pipeline_bars(const struct session *s, const struct turn *t)
+{
+	struct pipeline_call call = {.session = s, .turn = t};
+
+	return step_suspended(&call).answer != PIPELINE_PASS;
+}
+
 static struct pipeline_result run(const struct pipeline_call *call, bool recheck)
 {
 	for (size_t i = 0; i < sizeof(steps) / sizeof(steps[0]); i++) {

@@ -33,6 +33,8 @@ struct pipeline_call {
 	const struct request *request; /* its session and turn pointers are not used */
 };
 
+/* Step 1 alone: does it bar a release? */
+bool pipeline_bars(const struct session *s, const struct turn *t);
 struct pipeline_result pipeline_run(const struct pipeline_call *call);
 /* The steps that an edited input must pass again: 2, 3 and 5. */
 struct pipeline_result pipeline_recheck(const struct pipeline_call *call);

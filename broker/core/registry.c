@@ -150,7 +150,9 @@ static int64_t request_due(const struct request *q)
 	switch ((enum request_state)s->r.state) {
 	case REQUEST_REVIEW: return nearest(nearest(s->deadline, s->grace), s->review_due);
 	case REQUEST_AWAITING: return nearest(s->deadline, s->grace);
-	case REQUEST_ALLOWED: return s->grace; /* of a kept decision: claimed until then */
+	case REQUEST_ALLOWED:
+	case REQUEST_DENIED:
+	case REQUEST_EXPIRED: return s->grace; /* of a kept decision: claimed until then */
 	default: return 0;
 	}
 }
@@ -176,7 +178,7 @@ static void request_count(struct registry *r, struct request *q)
 		q->counted_settled = true;
 		t->n_settled++;
 	}
-	if (!request_state_terminal(q->s.r.state) && q->s.r.on_disconnect == DISCONNECT_KEEP) {
+	if (request_kept(q)) {
 		q->counted_kept = true;
 		t->n_kept++;
 	}

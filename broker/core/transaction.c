@@ -296,14 +296,14 @@ static void undo_free(struct registry *r, bool commit)
 	r->undo.last = &r->undo.first;
 }
 
-void registry_each_fresh_request(struct registry *r,
-	void (*each)(void *arg, const struct request *q), void *arg)
+void registry_each_fresh_request(
+	struct registry *r, void (*each)(void *arg, const struct request *q), void *arg)
 {
 	for (const struct undo *u = r->undo.first; u; u = u->next) {
 		const struct request *q = ENTITY_OF(u->entity, request);
 
-		if (u->fresh && u->entity->type == ENTITY_REQUEST && q->s.session && q->s.r.tool &&
-			!q->s.r.check)
+		if (u->fresh && u->entity->type == ENTITY_REQUEST && q->s.session &&
+			q->s.r.tool && !q->s.r.check)
 			each(arg, q);
 	}
 }

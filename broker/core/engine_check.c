@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: MIT */
+/* The checks of a session that were answered ask, so that the request which follows finds its
+ * id. */
+#include "broker/core/engine_private.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* An entry: 16 bytes of hash, 2 of length, the tool_call_id. */
+#define CHECK_HEAD 18u
+
+static size_t check_size(const struct str *list, size_t at)
+{
+	return CHECK_HEAD +
+	       ((size_t)(uint8_t)list->data[at + 16] << 8 | (uint8_t)list->data[at + 17]);
+}
+
+int session_remember(struct engine *e, struct request *q)
+{
+	struct session *s = q->s.session;
+	const struct str *old = s->s.checks;
+	size_t call = q->s.r.call->len, skip = 0, n = 0, len = old ? old->len : 0;
+	char buf[LIMIT_RECENT_CHECKS * (CHECK_HEAD + LIMIT_NAME)];
+	struct str *fresh;
+
+	for (size_t at = 0; at < len; at += check_size(old, at))
+		n++;
+	if (n >= LIMIT_RECENT_CHECKS)
+		skip = check_size(old, 0);
+	if (len > skip)
+		memcpy(buf, old->data + skip, len - skip);
+	len -= skip;
+	if (call > LIMIT_NAME || len + CHECK_HEAD + call > sizeof(buf))
+		return 0;
+	memcpy(buf + len, q->s.input_hash, 16);
+	buf[len + 16] = (char)(call >> 8);
+	buf[len + 17] = (char)(call & 0xff);
+	memcpy(buf + len + CHECK_HEAD, q->s.r.call->data, call);
+	fresh = str_new(buf, len + CHECK_HEAD + call);
+	if (!fresh)
+		return -ENOMEM;
+	if (entity_touch(&e->r, s) < 0) {
+		str_unref(fresh);
+		return -ENOMEM;
+	}
+	return entity_set_str(&e->r, s, &s->s.checks, fresh);
+}
+
+int check_take(struct engine *e, struct session *s, const uint8_t hash[16], struct bytes call,
+	struct bytes *found)
+{
+	struct str *old = s->s.checks, *fresh;
+	size_t hit = SIZE_MAX, size;
+	char *buf;
+
+	*found = (struct bytes){NULL, 0};
+	for (size_t at = 0; old && at < old->len; at += check_size(old, at)) {
+		struct bytes id = {
+			old->data + at + CHECK_HEAD, check_size(old, at) - CHECK_HEAD};
+
+		if (call.data ? bytes_equal(id, call) : memcmp(old->data + at, hash, 16) == 0)
+			hit = at;
+	}
+	if (hit == SIZE_MAX)
+		return 0;
+	size = check_size(old, hit);
+	TRY(effect_keep(e, old)); /* *found points into it */
+	*found = (struct bytes){old->data + hit + CHECK_HEAD, size - CHECK_HEAD};
+	buf = malloc(old->len);
+	if (!buf)
+		return -ENOMEM;
+	memcpy(buf, old->data, hit);
+	memcpy(buf + hit, old->data + hit + size, old->len - hit - size);
+	fresh = str_new(buf, old->len - size);
+	free(buf);
+	if (!fresh)
+		return -ENOMEM;
+	if (entity_touch(&e->r, s) < 0) {
+		str_unref(fresh);
+		return -ENOMEM;
+	}
+	return entity_set_str(&e->r, s, &s->s.checks, fresh);
+}
