@@ -194,6 +194,26 @@ static int request_fill(struct engine *e, struct request *q, const struct comman
 	return 0;
 }
 
+/*
+ * A request without an id is submitted again without one: it is the pending one
+ * of the same tool and input whose connection was lost.
+ */
+static struct request *request_orphan(struct session *s, const struct command_request *m)
+{
+	struct request *q;
+	struct turn *t;
+
+	LIST_FOREACH(t, &s->turns, in_session)
+		if (t->n_pending)
+			TAILQ_FOREACH(q, &t->requests, in_turn)
+				if (request_state_pending(q->s.r.state) && !q->s.waiter &&
+					!q->s.r.check &&
+					memcmp(q->s.input_hash, m->facts.input_hash, 16) == 0 &&
+					str_equal(q->s.r.tool, m->tool))
+					return q;
+	return NULL;
+}
+
 int on_request(struct engine *e, const struct command *c)
 {
 	const struct command_request *m = &c->request;
@@ -203,8 +223,7 @@ int on_request(struct engine *e, const struct command *c)
 	struct turn *t;
 	char made[ID_STRING_SIZE];
 
-	if (call.data)
-		q = request_find_call(s, call);
+	q = call.data ? request_find_call(s, call) : request_orphan(s, m);
 	if (q)
 		return resubmit(e, c, q);
 	if (s->owner->pending >= e->config.max_pending)

@@ -53,7 +53,7 @@ void wire_scan_init(struct wire_scan *s)
 	s->room = LIMIT_FRAME - 1;
 	s->values = s->due = 1;
 	s->lead = s->gather = s->depth = s->deepest = 0;
-	s->any = false;
+	s->any = s->ext = false;
 }
 
 void wire_scan_init_any(struct wire_scan *s)
@@ -112,6 +112,7 @@ static int begin(struct wire_scan *s, uint8_t byte, bool first)
 	if (lead.kind == LEAD_BAD || (first && !s->any && lead.kind != LEAD_ARRAY))
 		return -EBADMSG;
 	s->due--;
+	s->ext |= (byte >= 0xc7 && byte <= 0xc9) || (byte >= 0xd4 && byte <= 0xd8);
 	if (lead.gather == 0)
 		return measured(s, lead.kind, (uint64_t)(byte & lead.mask) + lead.add);
 	if (!promise(s, lead.gather))

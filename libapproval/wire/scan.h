@@ -32,6 +32,7 @@ struct wire_scan {
 	uint8_t depth;	 /* containers that are open, or have ended since the last one began */
 	uint8_t deepest; /* the most that were open at once */
 	bool any;	 /* the top may be any value, not only an array */
+	bool ext;	 /* an extension type was among them */
 	uint16_t floor[LIMIT_DEPTH]; /* values due around each open container */
 };
 

@@ -80,6 +80,9 @@ static int decode_raw(const struct wire_field *f, enum wire_kind kind, struct by
 	if (f->flags & WIRE_FREE) {
 		if (wire_measure(raw, &m))
 			return refuse(problem, WIRE_INVALID, "is not inside the wire's limits");
+		/* a malformed timestamp would throw in whoever is shown it */
+		if (m.ext)
+			return refuse(problem, WIRE_INVALID, "may hold no extension types");
 		if (m.depth > LIMIT_VALUE_DEPTH)
 			return refuse(problem, WIRE_TOO_LARGE, "is nested too deep");
 		if (m.values > LIMIT_VALUE_COUNT)

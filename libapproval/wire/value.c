@@ -174,7 +174,7 @@ int wire_measure(struct bytes value, struct wire_measure *m)
 		return rc;
 	if (rc != WIRE_SCAN_DONE || used != value.len)
 		return -EBADMSG;
-	*m = (struct wire_measure){.depth = s.deepest, .values = s.values};
+	*m = (struct wire_measure){.depth = s.deepest, .values = s.values, .ext = s.ext};
 	return 0;
 }
 

@@ -48,6 +48,7 @@ int wire_skip(struct bytes *cursor, struct bytes *value);
 struct wire_measure {
 	uint32_t depth;
 	uint32_t values;
+	bool ext; /* an extension type is among them */
 };
 /* Of exactly one value. -EMSGSIZE when it is deeper than LIMIT_DEPTH. */
 int wire_measure(struct bytes value, struct wire_measure *m);

@@ -153,6 +153,25 @@ START_TEST(free_values)
 }
 END_TEST
 
+/* Each form of extension, at the top and inside; the same bytes as a str are none. */
+START_TEST(no_extension_types)
+{
+	struct wire_buffer b;
+
+	wire_buffer_init(&b, LIMIT_FRAME);
+	ck_assert_int_eq(decode_input(&b, BYTES(0xc7, 0, 1)), WIRE_INVALID);
+	ck_assert_int_eq(decode_input(&b, BYTES(0xc8, 0, 0, 1)), WIRE_INVALID);
+	ck_assert_int_eq(decode_input(&b, BYTES(0xc9, 0, 0, 0, 0, 1)), WIRE_INVALID);
+	ck_assert_int_eq(decode_input(&b, BYTES(0xd4, 0xff, 0)), WIRE_INVALID);
+	ck_assert_int_eq(decode_input(&b, BYTES(0x91, 0xd4, 0xff, 0)), WIRE_INVALID);
+	ck_assert_int_eq(decode_input(&b, BYTES(0x81, 0xd4, 0xff, 0, 0xc0)), WIRE_INVALID);
+	ck_assert_int_eq(decode_input(&b, BYTES(0xa3, 0xd4, 0xff, 0)), 0);
+	ck_assert_int_eq(decode_input(&b, BYTES(0xd3, 0, 0, 0, 0, 0, 0, 0, 0)), 0);
+	ck_assert_int_eq(decode_input(&b, BYTES(0xd9, 1, 0xc7)), 0);
+	wire_buffer_free(&b);
+}
+END_TEST
+
 /* The most that one request can bring still fits into the prompt that shows it. */
 START_TEST(free_values_leave_room)
 {
@@ -199,6 +218,7 @@ int main(void)
 	tcase_add_test(t, nil_or_left_out);
 	tcase_add_test(t, encoder_refuses);
 	tcase_add_test(t, free_values);
+	tcase_add_test(t, no_extension_types);
 	tcase_add_test(t, free_values_leave_room);
 	tcase_add_test(t, methods);
 	suite_add_tcase(s, t);
