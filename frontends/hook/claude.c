@@ -151,6 +151,9 @@ static int tell_connected(struct channel *l, const struct claude_event *e, int s
 	};
 	int r;
 
+	if (e->type == CLAUDE_STOP || e->type == CLAUDE_SUBAGENT_STOP)
+		report_await(l->client, e->transcript, tell_start(e), CLAUDE_READ_QUICK,
+			HOOK_AWAIT_MS);
 	/* what cannot be read now is read by the next event */
 	r = report_transcript(l->client, e->transcript, e->prompt_id, tell_start(e),
 		CLAUDE_READ_QUICK, &tally);

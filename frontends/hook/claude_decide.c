@@ -115,28 +115,31 @@ static void decision_deny(struct decision *d, const char *format, ...)
 	decision_set(d, "deny", text, NULL);
 }
 
-static const char *decision_reason(const struct approval_decision *v, char *buf, size_t size)
+static void decision_reason(const struct approval_decision *v, struct text *out)
 {
-	if (v->verdict == APPROVAL_DENY && v->message && *v->message)
-		return v->message;
-	if (v->verdict == APPROVAL_ASK)
-		snprintf(buf, size, "approvald: a person is to be asked (%s)%s%s",
-			v->step ? v->step : "?", v->reason && *v->reason ? ": " : "",
-			v->reason ? v->reason : "");
+	const char *reason = v->reason ? v->reason : "",
+		   *message = v->message ? v->message : "";
+
+	if (v->verdict == APPROVAL_DENY && *message)
+		text_add(out, message);
+	else if (v->verdict == APPROVAL_ASK)
+		text_printf(out, "approvald: a person is to be asked (%s)",
+			v->step && *v->step ? v->step : "?");
 	else
-		snprintf(buf, size, "approvald: %s by %s%s%s",
+		text_printf(out, "approvald: %s by %s",
 			v->verdict == APPROVAL_ALLOW ? "allowed" : "not allowed",
-			v->source && *v->source ? v->source : "?",
-			v->reason && *v->reason ? ": " : "", v->reason ? v->reason : "");
-	return buf;
+			v->source && *v->source ? v->source : "?");
+	if (*reason && !strstr(message, reason))
+		text_printf(out, "%s %s",
+			v->verdict == APPROVAL_DENY && *message ? " The reason given:" : ":",
+			reason);
 }
 
 static void decision_take(struct decision *d, const struct approval_decision *v)
 {
 	bool dialog = d->event->type == CLAUDE_PERMISSION_REQUEST;
 	struct json_object *input = NULL;
-	char buf[HOOK_TEXT_MAX * 2];
-	const char *text = decision_reason(v, buf, sizeof(buf));
+	struct text text = {0};
 
 	if (dialog && v->source && strcmp(v->source, "elsewhere") == 0) {
 		/* the person has answered the dialog; a second answer would say nothing */
@@ -144,22 +147,21 @@ static void decision_take(struct decision *d, const struct approval_decision *v)
 		d->done = true;
 		return;
 	}
-	if (v->verdict == APPROVAL_ALLOW) {
-		if (v->updated_input && (convert_json(v->updated_input, &input) < 0 ||
-						!json_object_is_type(input, json_type_object)))
-			decision_deny(d,
-				"approvald: allowed with an edited input that can't be "
-				"given to the agent; the call was not performed");
-		else
-			decision_set(d, "allow", text, input);
-		json_object_put(input);
-		return;
-	}
-	if (v->verdict == APPROVAL_ASK && d->event->type == CLAUDE_PRE_TOOL_USE &&
-		d->event->terminal)
-		decision_set(d, "ask", text, NULL);
+	decision_reason(v, &text);
+	if (v->verdict == APPROVAL_ALLOW && v->updated_input &&
+		(convert_json(v->updated_input, &input) < 0 ||
+			!json_object_is_type(input, json_type_object)))
+		decision_deny(d,
+			"approvald: allowed with an edited input that can't be given to "
+			"the agent; the call was not performed");
+	else if (v->verdict == APPROVAL_ALLOW)
+		decision_set(d, "allow", text_string(&text), input);
+	else if (v->verdict == APPROVAL_ASK && !dialog && d->event->terminal)
+		decision_set(d, "ask", text_string(&text), NULL);
 	else
-		decision_set(d, "deny", text, NULL);
+		decision_set(d, "deny", text_string(&text), NULL);
+	json_object_put(input);
+	text_free(&text);
 }
 
 static void decision_reply(struct approval *a, int status, const struct approval_decision *v,
@@ -219,7 +221,6 @@ static void decision_withdraw(
 	const struct claude_event *e = d->event;
 
 	d->silent = true;
-	d->status = -ECANCELED;
 	if (!asked || !l->connected)
 		return;
 	if (e->type == CLAUDE_PERMISSION_REQUEST)
@@ -339,15 +340,20 @@ int claude_decide(const struct hook_options *o, const struct claude_event *e, in
 		else
 			decision_wait(&d, o, subject, signals, data, len);
 	}
-	if (r == 0 || r == -E2BIG)
-		r = d.status;
-	else
+	if (r < 0 && r != -E2BIG)
 		snprintf(d.text, sizeof(d.text), "%s", strerror(-r));
-	if (r == 0 && d.answer)
+	else
+		r = d.status;
+	if (d.silent) {
+		/* without an answer the dialog stands; before a tool call nothing else does */
+		if (e->type == CLAUDE_PERMISSION_REQUEST)
+			status = HOOK_OK;
+	} else if (r == 0 && d.answer) {
 		r = stream_answer(STDOUT_FILENO, d.answer);
-	if (r == 0)
-		status = HOOK_OK;
-	else if (!d.silent)
+		if (r == 0)
+			status = HOOK_OK;
+	}
+	if (status != HOOK_OK && !d.silent)
 		stream_error("approval-hook: the call is denied: %s",
 			d.text[0] ? d.text : strerror(-r));
 	json_object_put(d.answer);

@@ -12,7 +12,7 @@
 #define CURSOR_FIELDS  17u
 #define CURSOR_MESSAGE (1u + TALLY_N)
 
-enum cursor_flag { CURSOR_STARTED = 1, CURSOR_SKIP = 2, CURSOR_NAMED = 4 };
+enum cursor_flag { CURSOR_STARTED = 1, CURSOR_SKIP = 2, CURSOR_NAMED = 4, CURSOR_ANSWERED = 8 };
 
 static int cursor_counts(struct approval_pack *p, const uint64_t counts[TALLY_N])
 {
@@ -50,6 +50,7 @@ int tally_save(const struct tally *t, struct approval_pack *p)
 	flags |= t->started ? CURSOR_STARTED : 0;
 	flags |= t->skip ? CURSOR_SKIP : 0;
 	flags |= t->named ? CURSOR_NAMED : 0;
+	flags |= t->answered ? CURSOR_ANSWERED : 0;
 	r = approval_pack_array(p, CURSOR_FIELDS);
 	if (r == 0)
 		r = approval_pack_uint(p, CURSOR_VERSION);
@@ -127,6 +128,7 @@ static int cursor_fill(struct tally *t, const struct approval_value *v)
 	t->started = head[4] & CURSOR_STARTED;
 	t->skip = head[4] & CURSOR_SKIP;
 	t->named = head[4] & CURSOR_NAMED;
+	t->answered = head[4] & CURSOR_ANSWERED;
 	list = approval_value_at(v, 15);
 	n = approval_value_count(list);
 	if (approval_value_type(list) != APPROVAL_ARRAY || n > TALLY_RECENT)

@@ -26,7 +26,8 @@ enum hook_status {
 #define HOOK_TIMEOUT_MAX_S  86400 /* larger ones were measured to overflow and fail open */
 #define HOOK_QUICK_MS	    2000  /* no broker: events that decide nothing wait no longer */
 #define HOOK_CALL_MS	    5000  /* until a call that does not wait for people is answered */
-#define HOOK_WITHDRAW_MS    1500  /* the agent is leaving: do not keep it */
+#define HOOK_AWAIT_MS	    400 /* for what the agent is about to write: it does so every 100 ms */
+#define HOOK_WITHDRAW_MS    1500 /* the agent is leaving: do not keep it */
 #define HOOK_MAX_JSON_DEPTH 64
 #define HOOK_TEXT_MAX	    4096
 

@@ -2,11 +2,15 @@
 #include "config.h"
 
 #include <errno.h>
+#include <poll.h>
 #include <string.h>
 
 #include "frontends/hook/convert.h"
 #include "frontends/hook/report.h"
+#include "frontends/hook/stream.h"
 #include "libapproval/approval.h"
+
+#define AWAIT_STEP_MS 20
 
 int report_cursor(struct approval *a, struct tally *t)
 {
@@ -131,6 +135,23 @@ int report_transcript(struct approval *a, const char *path, const char *prompt_i
 		return r;
 	failed = report_usage(a, t);
 	return failed < 0 ? failed : r;
+}
+
+void report_await(struct approval *a, const char *path, enum tally_start start, size_t budget,
+	int timeout_ms)
+{
+	int64_t deadline = hook_now() + timeout_ms;
+	struct tally t;
+	int r;
+
+	if (!*path || report_cursor(a, &t) < 0)
+		return;
+	do {
+		r = tally_read(&t, path, start, budget, NULL, NULL);
+		if ((r == 0 && t.answered) || (r < 0 && r != -ENOENT))
+			return;
+		poll(NULL, 0, AWAIT_STEP_MS);
+	} while (hook_now() < deadline);
 }
 
 int report_gone(struct approval *a, int status)

@@ -20,6 +20,13 @@ const char *report_turn(struct approval *a);
 int report_usage(struct approval *a, const struct tally *t);
 
 /*
+ * Waits until the model's last answer stands in the transcript: the agent writes
+ * it a moment after it has ended its turn.
+ */
+void report_await(struct approval *a, const char *path, enum tally_start start, size_t budget,
+	int timeout_ms);
+
+/*
  * Reads on in the transcript and queues reports, one for each turn that is over and
  * one for the last. prompt_id may be NULL. That there is no transcript is no error.
  * *t is then how far it was read; 1 when there is more.

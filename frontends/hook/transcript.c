@@ -168,6 +168,9 @@ static void tally_line(struct tally *t, const char *line, size_t len, tally_fn f
 	struct json_object *root, *message, *v;
 	const char *type, *turn;
 
+	/* what the model is given names the prompt; its answers do not */
+	if (line_has(line, len, "\"promptId\""))
+		t->answered = false;
 	if (!usage && !interrupted && !line_names_turn(t, line, len))
 		return;
 	if (stream_parse(line, len, &root) < 0)
@@ -184,8 +187,10 @@ static void tally_line(struct tally *t, const char *line, size_t len, tally_fn f
 		!json_object_is_type(message, json_type_object))
 		goto out;
 	if (strcmp(type, "assistant") == 0 && json_object_object_get_ex(message, "usage", &v) &&
-		json_object_is_type(v, json_type_object))
+		json_object_is_type(v, json_type_object)) {
 		tally_usage(t, message, v, t->offset);
+		t->answered = true;
+	}
 	if (strcmp(type, "user") == 0 && interrupted && content_interrupted(message) && fn)
 		fn(t, TALLY_INTERRUPTED, arg);
 out:

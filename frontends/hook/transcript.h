@@ -37,9 +37,10 @@ struct tally {
 	uint64_t inode;
 	uint64_t generation; /* times that the file was found cut or replaced */
 	bool started;
-	bool skip;		 /* the rest of a line is to be passed over first */
-	bool named;		 /* the file itself names its turns */
-	unsigned next;		 /* place in recent */
+	bool skip;     /* the rest of a line is to be passed over first */
+	bool answered; /* what was read last is the model\'s answer, not what it was given */
+	bool named;    /* the file itself names its turns */
+	unsigned next; /* place in recent */
 	uint64_t sum[TALLY_N];	 /* of turn */
 	uint64_t floor[TALLY_N]; /* what had been counted for floor_turn before the file was cut
 				  */
