@@ -436,7 +436,9 @@ int on_usage(struct engine *e, const struct command *c)
 	struct session *s = c->link->s.session;
 	struct turn *t;
 
-	if (!s->s.turn) /* reported before anything else: an implicit turn counts it */
+	/* reported before anything else: an implicit turn counts it. A turn that is named and
+	 * over is not begun again by what came late. */
+	if (!s->s.turn && !c->turn.key.data)
 		TRY(turn_for_call(e, s, c->turn.key, &t));
 	TRY(turn_named(e, c, &t));
 	if (!t)
