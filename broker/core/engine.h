@@ -194,7 +194,8 @@ enum reply_kind {
 	REPLY_STATE,	/* request state in `state` */
 	REPLY_MODE,	/* session */
 	REPLY_COUNT,	/* count */
-	REPLY_RESULTS,	/* results */
+	REPLY_RESULTS,	/* results, of decide */
+	REPLY_RESULT,	/* the first of results, of verdict */
 	REPLY_GREETING, /* frontend */
 	REPLY_PAGE,	/* the page after `cursor`; see engine_page */
 	REPLY_ASK,	/* a check that a person must answer: step */

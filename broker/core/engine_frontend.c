@@ -351,7 +351,7 @@ int on_verdict(struct engine *e, const struct command *c)
 		return -ENOMEM;
 	TRY(entity_touch(&e->r, c->frontend));
 	TRY(verdict_one(e, c, c->decide.items, e->out.results));
-	TRY(reply_new(e, c, REPLY_RESULTS, &out));
+	TRY(reply_new(e, c, REPLY_RESULT, &out));
 	out->reply.results = e->out.results;
 	out->reply.count = 1;
 	return 0;

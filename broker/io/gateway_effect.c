@@ -178,11 +178,8 @@ static int take_reply(struct gateway *g, const struct effect *e)
 		wire_map_u64(&m, "turns", e->reply.count);
 		wire_close(&m);
 		break;
+	case REPLY_RESULT: reply_result(g, b, client, &e->reply.results[0], false); break;
 	case REPLY_RESULTS:
-		if (e->frontend->s.role == ROLE_POLICY) {
-			reply_result(g, b, client, &e->reply.results[0], false);
-			break;
-		}
 		wire_map_open(&m, b);
 		wire_map_key(&m, "results");
 		wire_array_open(&a, b);
