@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 if HAVE_CHECK
-CORE_TESTS = tests/unit/test_core_request
+CORE_TESTS = tests/unit/test_core_request tests/unit/test_core_turn
 check_PROGRAMS += $(CORE_TESTS)
 TESTS += $(CORE_TESTS)
 
@@ -16,4 +16,9 @@ tests_unit_test_core_request_SOURCES = tests/unit/test_core_request.c $(CORE_FIX
 tests_unit_test_core_request_CFLAGS = $(CORE_CFLAGS)
 tests_unit_test_core_request_LDADD = $(CORE_LDADD)
 tests_unit_test_core_request_LDFLAGS = $(CORE_LDFLAGS)
+
+tests_unit_test_core_turn_SOURCES = tests/unit/test_core_turn.c $(CORE_FIXTURE)
+tests_unit_test_core_turn_CFLAGS = $(CORE_CFLAGS)
+tests_unit_test_core_turn_LDADD = $(CORE_LDADD)
+tests_unit_test_core_turn_LDFLAGS = $(CORE_LDFLAGS)
 endif

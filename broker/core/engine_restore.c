@@ -162,7 +162,8 @@ int engine_restore_decision(struct engine *e, struct instant now, const struct h
 	t->s.r.calls++;
 	if (row->verdict == VERDICT_DENY)
 		t->s.r.denied++;
-	if (q || request_find_call(s, row->call) || row->state != REQUEST_ALLOWED)
+	if (q || request_find_call(s, row->call) || row->state != REQUEST_ALLOWED ||
+		turn_state_over(t->s.r.state))
 		return 0;
 	q = request_new(&e->r);
 	if (!q)
