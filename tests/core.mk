@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 if HAVE_CHECK
-CORE_TESTS = tests/unit/test_core_request tests/unit/test_core_turn
+CORE_TESTS = tests/unit/test_core_request tests/unit/test_core_turn \
+	tests/unit/test_core_frontend
 check_PROGRAMS += $(CORE_TESTS)
 TESTS += $(CORE_TESTS)
 
@@ -21,4 +22,9 @@ tests_unit_test_core_turn_SOURCES = tests/unit/test_core_turn.c $(CORE_FIXTURE)
 tests_unit_test_core_turn_CFLAGS = $(CORE_CFLAGS)
 tests_unit_test_core_turn_LDADD = $(CORE_LDADD)
 tests_unit_test_core_turn_LDFLAGS = $(CORE_LDFLAGS)
+
+tests_unit_test_core_frontend_SOURCES = tests/unit/test_core_frontend.c $(CORE_FIXTURE)
+tests_unit_test_core_frontend_CFLAGS = $(CORE_CFLAGS)
+tests_unit_test_core_frontend_LDADD = $(CORE_LDADD)
+tests_unit_test_core_frontend_LDFLAGS = $(CORE_LDFLAGS)
 endif

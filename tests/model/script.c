@@ -215,6 +215,18 @@ static void parse_turn(struct parsed *p, enum command_type type)
 	p->c.turn.cursor = text_of(option(&p->line, "cursor"));
 }
 
+static struct request *find_call(struct world *w, const char *call)
+{
+	static const struct uuid start;
+	struct entity *x;
+
+	for (x = registry_next(&w->e.r, &start); x; x = registry_next(&w->e.r, entity_id(x)))
+		if (x->type == ENTITY_REQUEST &&
+			str_equal(ENTITY_OF(x, request)->s.r.call, bytes_of(call)))
+			return ENTITY_OF(x, request);
+	return NULL;
+}
+
 static void parse_decision(struct world *w, struct parsed *p)
 {
 	struct command_decision *d = &p->decision;
@@ -231,10 +243,12 @@ static void parse_decision(struct world *w, struct parsed *p)
 	d->reason = text_of(option(&p->line, "reason"));
 	d->answers = text_of(option(&p->line, "answers"));
 	d->scope = flag(&p->line, "turnscope") ? SCOPE_TURN : SCOPE_ONCE;
-	if (seen) {
-		d->request = seen->id;
+	if (seen)
 		q = request_find(&w->e.r, &seen->id);
-	}
+	else if (call)
+		q = find_call(w, call); /* a check has no record */
+	if (seen || q)
+		d->request = seen ? seen->id : q->s.r.id;
 	d->has_digest = !digest || strcmp(digest, "none") != 0;
 	if (q)
 		memcpy(d->digest, q->s.r.digest, sizeof(d->digest));
