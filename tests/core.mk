@@ -1,1 +1,30 @@
 # SPDX-License-Identifier: MIT
+if HAVE_CHECK
+CORE_TESTS = tests/unit/test_core_request tests/unit/test_core_turn \
+	tests/unit/test_core_frontend
+check_PROGRAMS += $(CORE_TESTS)
+TESTS += $(CORE_TESTS)
+
+CORE_WORLD = tests/model/effects.c tests/model/invariant.c tests/model/print.c \
+	tests/model/script.c tests/model/starve.c tests/model/store.c tests/model/world.c \
+	tests/model/world.h
+CORE_FIXTURE = tests/unit/core_fixture.c tests/unit/core_fixture.h $(CORE_WORLD)
+CORE_CFLAGS = $(AM_CFLAGS) $(CHECK_CFLAGS)
+CORE_LDADD = broker/core/libcore.la $(CHECK_LIBS)
+CORE_LDFLAGS = -Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc,--wrap=reallocarray
+
+tests_unit_test_core_request_SOURCES = tests/unit/test_core_request.c $(CORE_FIXTURE)
+tests_unit_test_core_request_CFLAGS = $(CORE_CFLAGS)
+tests_unit_test_core_request_LDADD = $(CORE_LDADD)
+tests_unit_test_core_request_LDFLAGS = $(CORE_LDFLAGS)
+
+tests_unit_test_core_turn_SOURCES = tests/unit/test_core_turn.c $(CORE_FIXTURE)
+tests_unit_test_core_turn_CFLAGS = $(CORE_CFLAGS)
+tests_unit_test_core_turn_LDADD = $(CORE_LDADD)
+tests_unit_test_core_turn_LDFLAGS = $(CORE_LDFLAGS)
+
+tests_unit_test_core_frontend_SOURCES = tests/unit/test_core_frontend.c $(CORE_FIXTURE)
+tests_unit_test_core_frontend_CFLAGS = $(CORE_CFLAGS)
+tests_unit_test_core_frontend_LDADD = $(CORE_LDADD)
+tests_unit_test_core_frontend_LDFLAGS = $(CORE_LDFLAGS)
+endif

@@ -103,7 +103,7 @@ int reply_gone(struct engine *e, struct link *l, uint32_t call, const struct req
 		return -ENOMEM;
 	f->error.code = ENGINE_GONE;
 	f->error.message = request_state_pending(q->s.r.state)
-				   ? "another call waits for this request now"
+				   ? "this call does not wait for the request any more"
 				   : "the request has ended";
 	f->error.state = q->s.r.state;
 	f->error.source = q->s.r.source;

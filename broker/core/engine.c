@@ -107,7 +107,7 @@ static int on_link_gone(struct engine *e, struct link *l)
 
 	if (!s)
 		return 0;
-	TRY(link_leave(e, l));
+	TRY(link_leave(e, l, false));
 	return session_settle(e, s);
 }
 

@@ -118,7 +118,8 @@ bool policy_in(const struct frontend *f, uint32_t mask); /* one of that mask? */
 /* ---- sessions (engine_session.c) ---- */
 int session_end(struct engine *e, struct session *s, enum request_event event);
 int session_die(struct engine *e, struct session *s);
-int link_leave(struct engine *e, struct link *l);
+/* The connection is in no session any more; `answer`: it lives, and its calls are answered. */
+int link_leave(struct engine *e, struct link *l, bool answer);
 /* Ends a session whose subject is dead when nothing holds it any more. */
 int session_settle(struct engine *e, struct session *s);
 

@@ -162,7 +162,7 @@ int engine_restore_decision(struct engine *e, struct instant now, const struct h
 	t->s.r.calls++;
 	if (row->verdict == VERDICT_DENY)
 		t->s.r.denied++;
-	if (q || request_find_call(s, row->call) ||
+	if (q || request_find_call(s, row->call) || turn_state_over(t->s.r.state) ||
 		(row->state != REQUEST_ALLOWED && row->state != REQUEST_DENIED &&
 			row->state != REQUEST_EXPIRED))
 		return 0;

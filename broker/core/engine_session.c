@@ -206,12 +206,17 @@ int on_hello(struct engine *e, const struct command *c)
 	return 0;
 }
 
-int link_leave(struct engine *e, struct link *l)
+int link_leave(struct engine *e, struct link *l, bool answer)
 {
 	struct request *q;
 
-	while ((q = LIST_FIRST(&l->waiting)))
+	while ((q = LIST_FIRST(&l->waiting))) {
+		uint32_t call = q->s.call_id;
+
 		TRY(request_detach(e, q));
+		if (answer)
+			TRY(reply_gone(e, l, call, q));
+	}
 	TRY(entity_touch(&e->r, l));
 	entity_unindex(&e->r, l);
 	l->s.session = NULL;
@@ -295,7 +300,7 @@ int on_bye(struct engine *e, const struct command *c)
 {
 	struct session *s = c->link->s.session;
 
-	TRY(link_leave(e, c->link));
+	TRY(link_leave(e, c->link, true));
 	/* a suspended session stays while its subject lives, or a new one would escape */
 	if (c->bye.end && !(s->s.alive && turn_held(s->s.turn)))
 		TRY(session_end(e, s, REQUEST_ON_CLOSE));

@@ -107,7 +107,7 @@ struct turn_state_data {
 struct turn {
 	struct entity e;
 	struct turn_state_data s;
-	TAILQ_HEAD(, request) requests;
+	TAILQ_HEAD(request_list, request) requests;
 	LIST_ENTRY(turn) in_session;
 	uint32_t n_pending, n_recovered, n_kept, n_settled;
 };

@@ -188,7 +188,7 @@ static void request_count(struct registry *r, struct request *q)
 	}
 }
 
-static void request_uncount(struct registry *r, struct request *q)
+void request_uncount(struct registry *r, struct request *q)
 {
 	struct session *s = q->s.session;
 	struct turn *t = q->s.turn;
@@ -212,12 +212,17 @@ static void request_uncount(struct registry *r, struct request *q)
 	q->counted_settled = q->in_waiting = false;
 }
 
+void request_recount(struct registry *r, struct request *q)
+{
+	request_count(r, q);
+	entity_set_due(r, q, request_due(q));
+}
+
 void request_reindex(struct registry *r, struct request *q)
 {
 	assert(q->e.undo && q->e.indexed);
 	request_uncount(r, q);
-	request_count(r, q);
-	entity_set_due(r, q, request_due(q));
+	request_recount(r, q);
 }
 
 void request_set_state(struct registry *r, struct request *q, enum request_state state)
@@ -229,8 +234,18 @@ void request_set_state(struct registry *r, struct request *q, enum request_state
 
 static void request_index(struct registry *r, struct request *q)
 {
+	struct turn *t = q->s.turn;
+	struct request *before;
+
 	RB_INSERT(call_tree, &q->s.session->calls, q);
-	TAILQ_INSERT_TAIL(&q->s.turn->requests, q, in_turn);
+	/* in the order in which they arose; nearly always the last */
+	TAILQ_FOREACH_REVERSE(before, &t->requests, request_list, in_turn)
+	if (uuid_compare(&before->s.r.id, &q->s.r.id) < 0)
+		break;
+	if (before)
+		TAILQ_INSERT_AFTER(&t->requests, before, q, in_turn);
+	else
+		TAILQ_INSERT_HEAD(&t->requests, q, in_turn);
 	request_count(r, q);
 	r->n_requests++;
 }

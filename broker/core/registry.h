@@ -78,6 +78,9 @@ void request_set_state(struct registry *r, struct request *q, enum request_state
 /* Call after any other change that counters or timers are derived from (waiter, recovered,
  * times). */
 void request_reindex(struct registry *r, struct request *q);
+/* For a rollback: what is derived of a request is taken back; and is derived again. */
+void request_uncount(struct registry *r, struct request *q);
+void request_recount(struct registry *r, struct request *q);
 /* The timer of an entity, derived from its state; call when that changed. */
 void entity_set_due(struct registry *r, void *entity, int64_t due);
 

@@ -13,6 +13,7 @@ struct undo {
 	bool fresh;   /* made in this batch */
 	bool removed; /* taken out in this batch */
 	bool stored;
+	bool placed;  /* a request that keeps its place in its turn's list */
 	char state[]; /* before the batch; empty where fresh */
 };
 
@@ -315,12 +316,26 @@ void registry_commit(struct registry *r)
 	r->unref_on_rollback.n = 0;
 }
 
+/* Requests are listed in the order in which they arose, also after a batch was undone. */
+static bool keeps_place(const struct undo *u)
+{
+	const struct request_state_data *before = (const void *)u->state;
+
+	return !u->fresh && u->entity->type == ENTITY_REQUEST && u->entity->indexed &&
+	       before->turn == ENTITY_OF(u->entity, request)->s.turn;
+}
+
 void registry_rollback(struct registry *r)
 {
 	struct undo *u;
 
-	for (u = r->undo.first; u; u = u->next)
-		entity_unindex(r, u->entity);
+	for (u = r->undo.first; u; u = u->next) {
+		u->placed = keeps_place(u);
+		if (u->placed)
+			request_uncount(r, ENTITY_OF(u->entity, request));
+		else
+			entity_unindex(r, u->entity);
+	}
 	for (u = r->undo.first; u; u = u->next) {
 		size_t size = 0;
 		void *state = state_of(u->entity, &size);
@@ -333,9 +348,14 @@ void registry_rollback(struct registry *r)
 	}
 	/* sessions before what is in them, since their members hold the lists */
 	for (int pass = ENTITY_SESSION; pass <= ENTITY_FRONTEND; pass++)
-		for (u = r->undo.first; u; u = u->next)
-			if ((int)u->entity->type == pass && !u->fresh)
+		for (u = r->undo.first; u; u = u->next) {
+			if ((int)u->entity->type != pass || u->fresh)
+				continue;
+			if (u->placed)
+				request_recount(r, ENTITY_OF(u->entity, request));
+			else
 				entity_index(r, u->entity);
+		}
 	undo_free(r, false);
 	list_release(&r->unref_on_rollback);
 	r->unref_on_commit.n = 0;
