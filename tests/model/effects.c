@@ -235,6 +235,7 @@ static void take_reply(struct world *w, const struct command *c, const struct ef
 		tell(w, "%s<mode %s", a->name, mode_name(session_mode(f->reply.session)));
 		break;
 	case REPLY_COUNT: tell(w, "%s<count %u", a->name, f->reply.count); break;
+	case REPLY_RESULT:
 	case REPLY_RESULTS: take_results(w, c, f); break;
 	case REPLY_GREETING: tell(w, "%s<greeting", a->name); break;
 	case REPLY_PAGE: take_page(w, f); break;
