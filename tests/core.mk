@@ -1,17 +1,25 @@
 # SPDX-License-Identifier: MIT
+CORE_WORLD = tests/model/effects.c tests/model/invariant.c tests/model/print.c \
+	tests/model/script.c tests/model/starve.c tests/model/store.c tests/model/world.c \
+	tests/model/world.h
+CORE_LDFLAGS = -Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc,--wrap=reallocarray
+
+# tests/model/explore DEPTH goes deeper than make check does
+check_PROGRAMS += tests/model/explore
+TESTS += tests/model/explore
+tests_model_explore_SOURCES = tests/model/explore.c $(CORE_WORLD)
+tests_model_explore_LDADD = broker/core/libcore.la
+tests_model_explore_LDFLAGS = $(CORE_LDFLAGS)
+
 if HAVE_CHECK
 CORE_TESTS = tests/unit/test_core_request tests/unit/test_core_turn \
 	tests/unit/test_core_frontend
 check_PROGRAMS += $(CORE_TESTS)
 TESTS += $(CORE_TESTS)
 
-CORE_WORLD = tests/model/effects.c tests/model/invariant.c tests/model/print.c \
-	tests/model/script.c tests/model/starve.c tests/model/store.c tests/model/world.c \
-	tests/model/world.h
 CORE_FIXTURE = tests/unit/core_fixture.c tests/unit/core_fixture.h $(CORE_WORLD)
 CORE_CFLAGS = $(AM_CFLAGS) $(CHECK_CFLAGS)
 CORE_LDADD = broker/core/libcore.la $(CHECK_LIBS)
-CORE_LDFLAGS = -Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc,--wrap=reallocarray
 
 tests_unit_test_core_request_SOURCES = tests/unit/test_core_request.c $(CORE_FIXTURE)
 tests_unit_test_core_request_CFLAGS = $(CORE_CFLAGS)

@@ -183,7 +183,7 @@ static void print_actor(struct printer *p, const struct actor *a)
 {
 	const struct frontend *f = a->frontend;
 
-	if (!a->name[0] || a->left)
+	if (!a->name[0] || a->left || (f && !f->s.greeted) || (a->link && !a->link->s.session))
 		return;
 	fprintf(p->f, "%s", a->name);
 	if (a->link && a->link->s.session)

@@ -28,6 +28,7 @@ struct kept_row {
 
 struct model_store {
 	struct kept kept[STORE_MAX];
+	unsigned n_kept; /* used ones are below */
 	struct kept_row rows[4 * STORE_MAX];
 	unsigned n_rows, n_final;
 	/* of the batch */
@@ -86,7 +87,7 @@ static void batch_clear(struct model_store *s)
 void store_free(struct model_store *s)
 {
 	batch_clear(s);
-	for (unsigned i = 0; i < STORE_MAX; i++)
+	for (unsigned i = 0; i < s->n_kept; i++)
 		if (s->kept[i].used)
 			each_string(&s->kept[i], str_unref);
 	for (unsigned i = 0; i < s->n_rows; i++)
@@ -134,7 +135,7 @@ void store_take(struct model_store *s, const struct effect *e)
 
 static struct kept *kept_find(struct model_store *s, const struct uuid *id)
 {
-	for (unsigned i = 0; i < STORE_MAX; i++)
+	for (unsigned i = 0; i < s->n_kept; i++)
 		if (s->kept[i].used && uuid_compare(&s->kept[i].id, id) == 0)
 			return &s->kept[i];
 	return NULL;
@@ -154,6 +155,8 @@ void store_commit(struct model_store *s)
 		for (k = s->kept; k->used; k++)
 			if (k == s->kept + STORE_MAX - 1)
 				abort();
+		if (k == s->kept + s->n_kept)
+			s->n_kept++;
 		*k = s->batch[i];
 	}
 	s->n_batch = 0; /* the references are the store's now */
@@ -190,7 +193,7 @@ void store_restore(struct world *w, struct model_store *s, int64_t alive)
 	struct kept *list[STORE_MAX];
 	size_t n = 0;
 
-	for (unsigned i = 0; i < STORE_MAX; i++)
+	for (unsigned i = 0; i < s->n_kept; i++)
 		if (s->kept[i].used)
 			list[n++] = &s->kept[i];
 	qsort(list, n, sizeof(list[0]), by_id);
@@ -299,7 +302,7 @@ void store_compare(struct world *w, struct model_store *s)
 	struct entity *x;
 	unsigned n = 0, have = 0;
 
-	for (unsigned i = 0; i < STORE_MAX; i++)
+	for (unsigned i = 0; i < s->n_kept; i++)
 		have += s->kept[i].used;
 	for (x = registry_next(&w->e.r, &start); x; x = registry_next(&w->e.r, entity_id(x))) {
 		struct kept *k = kept_find(s, entity_id(x));
