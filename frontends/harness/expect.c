@@ -125,7 +125,10 @@ int event_not_before(struct run *r, struct client *c, const struct expectation *
 
 	if (err)
 		return err;
+	/* the later one may itself be what must not come */
+	limit->used = false;
 	wrong = event_find(r, c, first);
+	limit->used = true;
 	if (!wrong || wrong > limit) {
 		variables_cut(&r->variables, n);
 		return 0;

@@ -20,3 +20,15 @@ conformancedir = $(pkgdatadir)/conformance
 approval_harness_CPPFLAGS = $(AM_CPPFLAGS) -DPKG_CONFORMANCEDIR='"$(conformancedir)"'
 approval_harness_CFLAGS = $(AM_CFLAGS) $(JSON_CFLAGS)
 approval_harness_LDADD = frontends/common/libfcommon.la libapproval.la $(JSON_LIBS)
+
+conformancefrontenddir = $(conformancedir)/frontend
+dist_conformancefrontend_DATA = \
+	frontends/harness/conformance/frontend/1-snapshot.scn \
+	frontends/harness/conformance/frontend/2-ends.scn \
+	frontends/harness/conformance/frontend/3-restart.scn
+conformanceagentdir = $(conformancedir)/agent
+dist_conformanceagent_DATA = \
+	frontends/harness/conformance/agent/1-allow.scn \
+	frontends/harness/conformance/agent/2-deny.scn \
+	frontends/harness/conformance/agent/3-restart.scn \
+	frontends/harness/conformance/agent/4-interrupt.scn

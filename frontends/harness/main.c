@@ -198,12 +198,14 @@ static int harness_conformance(void *arg, struct options *o)
 
 	if (status)
 		return status < 0 ? 0 : status;
-	if (o->n_operands < 2)
-		return options_wrong(o, "the program to be tested is missing");
-	h->kind = o->operands[0];
+	h->kind = o->n_operands ? o->operands[0] : "";
 	if (strcmp(h->kind, "frontend") && strcmp(h->kind, "agent"))
 		return options_wrong(o, "'%s' is neither 'frontend' nor 'agent'", h->kind);
 	h->o.program = o->operands + 1;
+	if (*h->o.program && !strcmp(*h->o.program, "--"))
+		h->o.program++;
+	if (!*h->o.program)
+		return options_wrong(o, "the program to be tested is missing");
 	return conformance_folder(h, o, h->kind);
 }
 
