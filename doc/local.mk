@@ -3,6 +3,8 @@ EXTRA_DIST += doc/protocol.md doc/security.md doc/hacking.md
 
 # Add a page here; its source is the same name with .scd behind it.
 man_pages = \
+	doc/approval-harness.1 \
+	doc/approval-harness-scenario.5 \
 	doc/approvalctl.1 \
 	doc/approvald.8 \
 	doc/approvald.conf.5
