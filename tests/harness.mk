@@ -37,6 +37,8 @@ tests_daemon_test_conformance_LDADD = $(CHECK_LIBS)
 tests_daemon_test_self_approval_SOURCES = \
 	tests/ctl/run.c \
 	tests/ctl/run.h \
+	tests/daemon/agent_process.c \
+	tests/daemon/agent_process.h \
 	tests/daemon/broker.c \
 	tests/daemon/broker.h \
 	tests/daemon/raw.c \

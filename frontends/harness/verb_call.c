@@ -64,6 +64,10 @@ int verb_send(struct run *r, struct client *c, const char *call, const char *met
 		json_object_put(command);
 		return err;
 	}
+	/* the name stands for the new call from now on */
+	for (size_t i = 0; i < c->n_events; i++)
+		if (c->events[i].call && !strcmp(c->events[i].call, call))
+			c->events[i].used = true;
 	json_object_object_add(command, "op", json_object_new_string("call"));
 	json_object_object_add(command, "call", json_object_new_string(call));
 	json_object_object_add(command, "method", json_object_new_string(method));

@@ -7,7 +7,6 @@
 #include "config.h"
 
 #include <check.h>
-#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,14 +14,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "frontends/common/exit.h"
-#include "tests/ctl/run.h"
-#include "tests/daemon/broker.h"
-#include "tests/daemon/raw.h"
-
-#define WAIT_MS 60000
-#define REFUSAL "belongs to an agent's session"
-#define OUTSIDE "from a terminal of your own"
+#include "tests/daemon/agent_process.h"
 
 static struct broker broker;
 static struct run watch; /* the person's */
@@ -43,134 +35,6 @@ static void teardown(void)
 	run_free(&watch);
 	broker_stop(&broker);
 	broker_fini(&broker);
-}
-
-/* ---- agents ---- */
-
-struct agent {
-	pid_t pid;
-	int to, from; /* pipes: a byte each way is one step */
-	const char *key;
-	struct raw link; /* in the agent's own process */
-	char request[64], session[64];
-};
-
-static void step_tell(int fd)
-{
-	ck_assert_int_eq(write(fd, "", 1), 1);
-}
-
-/* Until the other has told; its end fails the test. */
-static void step_await(int fd)
-{
-	struct pollfd p = {.fd = fd, .events = POLLIN};
-	char c;
-
-	ck_assert_int_eq(poll(&p, 1, WAIT_MS), 1);
-	ck_assert_msg(read(fd, &c, 1) == 1, "the other process has ended");
-}
-
-static void agent_hello(struct agent *a)
-{
-	struct wire_frame f;
-
-	raw_connect(&a->link, broker.agent);
-	f = raw_hello_agent(&a->link, a->key);
-	ck_assert_ptr_null(f.error.data);
-}
-
-/* Starts an agent's process, which runs body and must end well. */
-static void agent_start(struct agent *a, const char *key, void (*body)(struct agent *a))
-{
-	int to[2], from[2];
-
-	*a = (struct agent){.key = key};
-	ck_assert_int_eq(pipe(to), 0);
-	ck_assert_int_eq(pipe(from), 0);
-	a->pid = fork();
-	ck_assert_int_ge(a->pid, 0);
-	if (a->pid == 0) {
-		close(to[1]);
-		close(from[0]);
-		a->to = from[1];
-		a->from = to[0];
-		body(a);
-		_exit(0);
-	}
-	close(to[0]);
-	close(from[1]);
-	a->to = to[1];
-	a->from = from[0];
-}
-
-static void agent_end(struct agent *a)
-{
-	int status;
-
-	close(a->to);
-	close(a->from);
-	ck_assert_int_eq(waitpid(a->pid, &status, 0), a->pid);
-	ck_assert_msg(WIFEXITED(status) && WEXITSTATUS(status) == 0,
-		"the agent's process failed: status %d", status);
-}
-
-/* The request that an agent has just made, as the person's own watch tells of it. */
-static void agent_offered(struct agent *a)
-{
-	struct json_object *j = watch_event(&watch, "offered");
-
-	snprintf(a->request, sizeof(a->request), "%s", json_item_text(j, "request"));
-	snprintf(a->session, sizeof(a->session), "%s", json_item_text(j, "session"));
-	json_object_put(j);
-}
-
-/* To be given to an agent's process, which learns no ids otherwise. */
-static void ids_tell(int fd, const struct agent *of)
-{
-	ck_assert_int_eq(write(fd, of->request, 64), 64);
-	ck_assert_int_eq(write(fd, of->session, 64), 64);
-}
-
-static void ids_await(int fd, char request[64], char session[64])
-{
-	step_await(fd);
-	request[0] = 'r'; /* the byte that step_await took */
-	ck_assert_int_eq(read(fd, request + 1, 63), 63);
-	ck_assert_int_eq(read(fd, session, 64), 64);
-}
-
-/* approvalctl, refused, and with words that say why and what to do. */
-static void refused(const char *const *words)
-{
-	struct run r;
-	int status = run_whole(&r, words);
-
-	ck_assert_msg(status == STATUS_FAILED, "'%s' exited with %d: %s%s", words[0], status,
-		r.text, r.error);
-	ck_assert_msg(strstr(r.error, REFUSAL), "'%s' said '%s'", words[0], r.error);
-	ck_assert_msg(strstr(r.error, OUTSIDE), "'%s' said '%s'", words[0], r.error);
-	run_free(&r);
-}
-#define REFUSED(...) refused((const char *const[]){__VA_ARGS__, NULL})
-
-static void taken(const char *const *words)
-{
-	struct run r;
-	int status = run_whole(&r, words);
-
-	ck_assert_msg(
-		status == 0, "'%s' exited with %d: %s%s", words[0], status, r.text, r.error);
-	run_free(&r);
-}
-#define TAKEN(...) taken((const char *const[]){__VA_ARGS__, NULL})
-
-static void pending(const struct agent *a)
-{
-	struct run r;
-
-	ck_assert_int_eq(RUN_WHOLE(&r, "list"), 0);
-	ck_assert_msg(strstr(r.text, a->request), "%s does not wait any more", a->request);
-	run_free(&r);
 }
 
 /* ---- what an agent's child does ---- */
@@ -201,8 +65,8 @@ START_TEST(own_request)
 {
 	struct agent a;
 
-	agent_start(&a, "one", everything_body);
-	agent_offered(&a);
+	agent_start(&a, &broker, "one", everything_body);
+	agent_offered(&a, &watch);
 	ids_tell(a.to, &a);
 	step_await(a.from);
 	pending(&a);
@@ -223,10 +87,10 @@ START_TEST(request_of_another)
 {
 	struct agent a, b;
 
-	agent_start(&a, "one", asks_body);
-	agent_offered(&a);
-	agent_start(&b, "two", everything_body);
-	agent_offered(&b);
+	agent_start(&a, &broker, "one", asks_body);
+	agent_offered(&a, &watch);
+	agent_start(&b, &broker, "two", everything_body);
+	agent_offered(&b, &watch);
 	/* b is told of a's request and session */
 	ids_tell(b.to, &a);
 	step_await(b.from);
@@ -240,24 +104,6 @@ START_TEST(request_of_another)
 END_TEST
 
 /* ---- connections of its own ---- */
-
-static struct bytes error_code(const struct wire_frame *f)
-{
-	return f->error.data ? raw_text(f->error, "code") : (struct bytes){NULL, 0};
-}
-
-static void forbidden(struct raw *r, struct wire_frame *f)
-{
-	struct bytes message;
-	char text[256];
-
-	ck_assert(bytes_is(error_code(f), "forbidden"));
-	message = raw_text(f->error, "message");
-	snprintf(text, sizeof(text), "%.*s", (int)message.len, (const char *)message.data);
-	ck_assert_msg(strstr(text, REFUSAL), "it said '%s'", text);
-	/* and nothing more is taken on that connection */
-	ck_assert_int_eq(raw_next_or_end(r, f), 0);
-}
 
 static void child_run(void (*body)(void))
 {
@@ -305,8 +151,8 @@ START_TEST(policy)
 {
 	struct agent a;
 
-	agent_start(&a, "one", roles_body);
-	agent_offered(&a);
+	agent_start(&a, &broker, "one", roles_body);
+	agent_offered(&a, &watch);
 	step_await(a.from);
 	pending(&a);
 	step_tell(a.to);
@@ -351,7 +197,7 @@ START_TEST(frontend_before_session)
 {
 	struct agent a;
 
-	agent_start(&a, "one", earlier_frontend_body);
+	agent_start(&a, &broker, "one", earlier_frontend_body);
 	step_await(a.from);
 	step_tell(a.to);
 	agent_end(&a);
@@ -359,8 +205,8 @@ START_TEST(frontend_before_session)
 END_TEST
 
 /*
- * An agent's process that is itself a frontend's connection made earlier, by a
- * descriptor that its child took along: what counts is who connected.
+ * The same with a connection that has said nothing yet, and that a child of the agent
+ * has by a descriptor: what counts is who connected.
  */
 static struct raw inherited;
 
@@ -393,7 +239,7 @@ START_TEST(connection_before_session)
 {
 	struct agent a;
 
-	agent_start(&a, "one", silent_connection_body);
+	agent_start(&a, &broker, "one", silent_connection_body);
 	step_await(a.from);
 	agent_end(&a);
 }
@@ -429,8 +275,8 @@ START_TEST(person_in_same_login)
 {
 	struct agent a;
 
-	agent_start(&a, "one", same_login_body);
-	agent_offered(&a);
+	agent_start(&a, &broker, "one", same_login_body);
+	agent_offered(&a, &watch);
 	TAKEN("suspend", a.session);
 	TAKEN("resume", a.session);
 	TAKEN("mode", a.session, "plan");
@@ -441,47 +287,6 @@ START_TEST(person_in_same_login)
 END_TEST
 
 /* ---- leaving the tree ---- */
-
-/*
- * A grandchild that runs `inside`, and `outside` once its parent is gone and another
- * process has adopted it.
- */
-static void orphan_run(struct agent *a, void (*inside)(void), void (*outside)(struct agent *a))
-{
-	int done[2], ready[2], life[2];
-	pid_t pid;
-	char c;
-
-	ck_assert_int_eq(pipe(done), 0);
-	ck_assert_int_eq(pipe(ready), 0);
-	ck_assert_int_eq(pipe(life), 0);
-	pid = fork();
-	ck_assert_int_ge(pid, 0);
-	if (pid == 0) {
-		pid = getpid();
-		if (fork() != 0) {
-			close(ready[1]);
-			step_await(ready[0]);
-			_exit(0);
-		}
-		close(life[1]);
-		setsid();
-		if (inside)
-			inside();
-		step_tell(ready[1]);
-		/* ends once the dead parent was waited for */
-		ck_assert_int_eq(read(life[0], &c, 1), 0);
-		ck_assert_int_ne(getppid(), pid);
-		outside(a);
-		step_tell(done[1]);
-		_exit(0);
-	}
-	close(ready[1]);
-	close(done[1]);
-	ck_assert_int_eq(waitpid(pid, NULL, 0), pid);
-	close(life[1]);
-	step_await(done[0]);
-}
 
 static void orphan_allows(struct agent *a)
 {
@@ -509,8 +314,8 @@ START_TEST(double_fork_is_not_seen)
 {
 	struct agent a;
 
-	agent_start(&a, "one", leaves_body);
-	agent_offered(&a);
+	agent_start(&a, &broker, "one", leaves_body);
+	agent_offered(&a, &watch);
 	ids_tell(a.to, &a);
 	json_object_put(watch_event(&watch, "resolved"));
 	agent_end(&a);
@@ -532,8 +337,8 @@ START_TEST(double_fork_below_subreaper)
 {
 	struct agent a;
 
-	agent_start(&a, "one", subreaper_body);
-	agent_offered(&a);
+	agent_start(&a, &broker, "one", subreaper_body);
+	agent_offered(&a, &watch);
 	ids_tell(a.to, &a);
 	step_await(a.from);
 	pending(&a);
@@ -571,7 +376,7 @@ START_TEST(connection_made_inside)
 {
 	struct agent a;
 
-	agent_start(&a, "one", connects_inside_body);
+	agent_start(&a, &broker, "one", connects_inside_body);
 	agent_end(&a);
 }
 END_TEST
