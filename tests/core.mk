@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: MIT
+EXTRA_DIST += doc/states.md
 CORE_WORLD = tests/model/effects.c tests/model/invariant.c tests/model/print.c \
 	tests/model/script.c tests/model/starve.c tests/model/store.c tests/model/world.c \
 	tests/model/world.h
@@ -12,7 +13,7 @@ tests_model_explore_LDADD = broker/core/libcore.la
 tests_model_explore_LDFLAGS = $(CORE_LDFLAGS)
 
 if HAVE_CHECK
-CORE_TESTS = tests/unit/test_core_request tests/unit/test_core_turn \
+CORE_TESTS = tests/unit/test_core_tables tests/unit/test_core_request tests/unit/test_core_turn \
 	tests/unit/test_core_frontend
 check_PROGRAMS += $(CORE_TESTS)
 TESTS += $(CORE_TESTS)
@@ -20,6 +21,10 @@ TESTS += $(CORE_TESTS)
 CORE_FIXTURE = tests/unit/core_fixture.c tests/unit/core_fixture.h $(CORE_WORLD)
 CORE_CFLAGS = $(AM_CFLAGS) $(CHECK_CFLAGS)
 CORE_LDADD = broker/core/libcore.la $(CHECK_LIBS)
+
+tests_unit_test_core_tables_SOURCES = tests/unit/test_core_tables.c
+tests_unit_test_core_tables_CFLAGS = $(CORE_CFLAGS) -DSOURCE_FOLDER='"$(abs_top_srcdir)"'
+tests_unit_test_core_tables_LDADD = $(CORE_LDADD)
 
 tests_unit_test_core_request_SOURCES = tests/unit/test_core_request.c $(CORE_FIXTURE)
 tests_unit_test_core_request_CFLAGS = $(CORE_CFLAGS)

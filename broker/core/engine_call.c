@@ -195,22 +195,21 @@ static int request_fill(struct engine *e, struct request *q, const struct comman
 }
 
 /*
- * A request without an id is submitted again without one: it is the pending one
- * of the same tool and input whose connection was lost.
+ * A request without an id is submitted again without one: it is the one of the
+ * same tool and input whose connection was lost.
  */
 static struct request *request_orphan(struct session *s, const struct command_request *m)
 {
 	struct request *q;
 	struct turn *t;
 
-	LIST_FOREACH(t, &s->turns, in_session)
-		if (t->n_pending)
-			TAILQ_FOREACH(q, &t->requests, in_turn)
-				if (request_state_pending(q->s.r.state) && !q->s.waiter &&
-					!q->s.r.check &&
-					memcmp(q->s.input_hash, m->facts.input_hash, 16) == 0 &&
-					str_equal(q->s.r.tool, m->tool))
-					return q;
+	LIST_FOREACH (t, &s->turns, in_session)
+		for (q = t->n_orphaned ? TAILQ_FIRST(&t->requests) : NULL; q;
+			q = TAILQ_NEXT(q, in_turn))
+			if (q->counted_orphaned &&
+				memcmp(q->s.input_hash, m->facts.input_hash, 16) == 0 &&
+				str_equal(q->s.r.tool, m->tool))
+				return q;
 	return NULL;
 }
 

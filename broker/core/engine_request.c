@@ -72,6 +72,8 @@ static int answer_waiter(struct engine *e, struct request *q, struct link *l, ui
 	if (!q->s.r.delivered) {
 		q->s.r.delivered = true;
 		q->s.delivered_at = e->now.mono;
+		if (q->counted_orphaned)
+			request_reindex(&e->r, q);
 	}
 	return 0;
 }

@@ -109,7 +109,7 @@ struct turn {
 	struct turn_state_data s;
 	TAILQ_HEAD(request_list, request) requests;
 	LIST_ENTRY(turn) in_session;
-	uint32_t n_pending, n_recovered, n_kept, n_settled;
+	uint32_t n_pending, n_recovered, n_kept, n_settled, n_orphaned;
 };
 
 struct denial {
@@ -147,7 +147,8 @@ struct request {
 	TAILQ_ENTRY(request) in_turn;
 	LIST_ENTRY(request) in_waiter;
 	uint32_t counted_bytes;
-	bool counted_pending, counted_settled, counted_recovered, counted_kept, in_waiting;
+	bool counted_pending, counted_settled, counted_recovered, counted_kept, counted_orphaned;
+	bool in_waiting;
 };
 
 /* What the edge found out about a tool call. */
@@ -163,6 +164,17 @@ static inline bool request_kept(const struct request *q)
 {
 	return q->s.r.on_disconnect == DISCONNECT_KEEP &&
 	       (request_state_pending(q->s.r.state) || q->s.grace);
+}
+
+/* Nobody waits for it, or has been told of its decision. */
+static inline bool request_orphaned(const struct request *q)
+{
+	const struct request_record *r = &q->s.r;
+
+	if (request_state_pending(r->state))
+		return !q->s.waiter && !r->check;
+	return !r->delivered && (r->state == REQUEST_ALLOWED || r->state == REQUEST_DENIED ||
+					r->state == REQUEST_EXPIRED);
 }
 
 #define ENTITY_OF(ptr, type) ((struct type *)(void *)(ptr))

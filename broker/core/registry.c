@@ -182,6 +182,10 @@ static void request_count(struct registry *r, struct request *q)
 		q->counted_kept = true;
 		t->n_kept++;
 	}
+	if (request_orphaned(q)) {
+		q->counted_orphaned = true;
+		t->n_orphaned++;
+	}
 	if (q->s.waiter) {
 		LIST_INSERT_HEAD(&q->s.waiter->waiting, q, in_waiter);
 		q->in_waiting = true;
@@ -206,10 +210,12 @@ void request_uncount(struct registry *r, struct request *q)
 		t->n_recovered--;
 	if (q->counted_kept)
 		t->n_kept--;
+	if (q->counted_orphaned)
+		t->n_orphaned--;
 	if (q->in_waiting)
 		LIST_REMOVE(q, in_waiter);
 	q->counted_pending = q->counted_recovered = q->counted_kept = false;
-	q->counted_settled = q->in_waiting = false;
+	q->counted_settled = q->counted_orphaned = q->in_waiting = false;
 }
 
 void request_recount(struct registry *r, struct request *q)

@@ -35,24 +35,26 @@ static const struct variant variants[] = {
 		"B hello s2 pid=20 chain=10", 4},
 	{"a child, requests that are kept",
 		{"A hello s1 pid=10", "B hello s2 pid=20 chain=10", "H hello", "H subscribe"},
-		"A request c1 Bash keep", "B request c2 Bash keep", "B hello s2 pid=20 chain=10", 4},
+		"A request c1 Bash keep", "B request c2 Bash keep",
+		"B hello s2 pid=20 chain=10", 4},
 	{"two connections of one session, one cancels and one keeps",
 		{"A hello s1 pid=10", "B hello s1 pid=10", "H hello", "H subscribe"},
-		"A request c1 Bash cancel elsewhere", "B request c2 Bash keep", "B hello s1 pid=10",
-		4},
+		"A request c1 Bash cancel elsewhere", "B request c2 Bash keep",
+		"B hello s1 pid=10", 4},
 	{"from nothing", {NULL}, "A request c1 Bash", "B request c2 Bash",
 		"B hello s2 pid=20 chain=10", 5},
 };
 
 static const char *const commands[] = {"", "", "", /* those of the variant */
-	"A hello s1 pid=10", "A hello s1 pid=11", "A gone", "A bye", "A bye end", "A begin", "A begin T",
-	"A end", "A check c1 Bash", "A cancel c1", "A settled c1", "A outcome c1 succeeded",
-	"A usage 1 5", "A mode plan", "B gone", "B begin", "B end", "B request c1 Bash",
-	"B outcome c2 succeeded", "B bye end", "H hello", "H subscribe 2", "H page 2", "H allow c1",
-	"H deny c1", "H allow c2", "H deny c2", "H suspend s1", "H resume s1", "H suspend s2",
-	"H resume all", "H endturn s1", "H endturn s2", "H ceiling s1 plan", "H bye", "H gone",
-	"P hello name=p", "P subscribe", "P allow c1", "P deny c1", "P ask c2", "P bye", "P gone",
-	"due", "tick 61000", "died 10", "died 20", "slept", "restart"};
+	"A hello s1 pid=10", "A hello s1 pid=11", "A gone", "A bye", "A bye end", "A begin",
+	"A begin T", "A end", "A check c1 Bash", "A cancel c1", "A settled c1",
+	"A outcome c1 succeeded", "A usage 1 5", "A mode plan", "B gone", "B begin", "B end",
+	"B request c1 Bash", "B outcome c2 succeeded", "B bye end", "H hello", "H subscribe 2",
+	"H page 2", "H allow c1", "H deny c1", "H allow c2", "H deny c2", "H suspend s1",
+	"H resume s1", "H suspend s2", "H resume all", "H endturn s1", "H endturn s2",
+	"H ceiling s1 plan", "H bye", "H gone", "P hello name=p", "P subscribe", "P allow c1",
+	"P deny c1", "P ask c2", "P bye", "P gone", "due", "tick 61000", "died 10", "died 20",
+	"slept", "restart"};
 
 #define N_COMMANDS (sizeof(commands) / sizeof(commands[0]))
 #define RESTART	   (N_COMMANDS - 1)

@@ -74,7 +74,7 @@ static void check_request(struct world *w, const struct request *q)
 static void check_turn(struct world *w, const struct turn *t)
 {
 	const struct entity *x = &t->e;
-	uint32_t pending = 0, recovered = 0, kept = 0, settled = 0;
+	uint32_t pending = 0, recovered = 0, kept = 0, settled = 0, orphaned = 0;
 	bool over = t->s.r.state == TURN_ENDED || t->s.r.state == TURN_ABANDONING;
 	const struct session *s = t->s.session;
 	const struct request *q;
@@ -86,9 +86,11 @@ static void check_turn(struct world *w, const struct turn *t)
 		recovered += is && q->s.recovered;
 		kept += request_kept(q);
 		settled += !is;
+		orphaned += request_orphaned(q);
 	}
 	HOLDS(w, x, pending == t->n_pending && recovered == t->n_recovered);
 	HOLDS(w, x, kept == t->n_kept && settled == t->n_settled);
+	HOLDS(w, x, orphaned == t->n_orphaned);
 	HOLDS(w, x, t->s.r.state != TURN_RUNNING || !pending);
 	HOLDS(w, x, t->s.r.state != TURN_WAITING || pending);
 	HOLDS(w, x, t->s.r.state != TURN_REDRIVING || recovered);

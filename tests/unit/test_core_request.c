@@ -197,6 +197,18 @@ SCENARIO(keep_is_seen_in_a_suspended_turn, READY,
 	"A request c1 Bash keep", "A~c1 HELD",
 	"H resume s1", "A~resumed t1; H:refreshed c1 AWAITING")
 
+SCENARIO(lost_without_an_id, READY,
+	"A request - Bash input=x", "H:offered req_", "A gone", "H:refreshed req_",
+	"A hello s1", "", "A request - Bash input=y", "H:offered req_", "A request - Bash input=x", "H:refreshed req_; !offered",
+	"A request - Bash input=x", "H:offered req_",
+	"A bye end", "", "A hello s1", "", "A request - Bash input=z keep", "", "A check - Bash input=z", "A<ask req_",
+	"A gone", "", "A hello s1", "", "A check - Bash input=z", "A<ask req_; !H:refreshed")
+
+SCENARIO(decided_without_an_id, READY,
+	"A request c1 Bash input=x", "", "A gone", "", "H allow c1", "",
+	"A hello s1", "", "A request - Bash input=x", "A<allow c1 user; !offered",
+	"A request - Bash input=x", "H:offered req_")
+
 /* ---- time ---- */
 
 SCENARIO(deadlines, READY,
@@ -383,6 +395,8 @@ int main(void)
 	tcase_add_test(t, keep_pending_moves_on_and_is_held);
 	tcase_add_test(t, keep_pending_under_an_ended_turn);
 	tcase_add_test(t, keep_is_seen_in_a_suspended_turn);
+	tcase_add_test(t, lost_without_an_id);
+	tcase_add_test(t, decided_without_an_id);
 	tcase_add_test(t, deadlines);
 	tcase_add_test(t, a_deadline_stands_still_while_held);
 	tcase_add_test(t, half_a_minute_remains);
