@@ -99,8 +99,10 @@ static int convert_string(const struct approval_value *v, struct json_object **o
 	size_t len;
 	int r = 0;
 
+	if (approval_value_type(v) != APPROVAL_STR)
+		return -EINVAL;
 	s = approval_value_str(v, &len);
-	if (!s || len > INT32_MAX)
+	if (len > INT32_MAX)
 		return -EINVAL;
 	text_utf8(&clean, s, len);
 	if (clean.failed)

@@ -54,13 +54,23 @@ uint64_t tally_seq(const struct tally *t)
 	return t->generation << 40 | (t->offset & ((UINT64_C(1) << 40) - 1));
 }
 
+static bool tally_counted(const struct tally *t)
+{
+	int i;
+
+	for (i = 0; i < TALLY_N; i++)
+		if (t->sum[i] > 0)
+			return true;
+	return false;
+}
+
 static void tally_turn(struct tally *t, const char *turn, tally_fn fn, void *arg)
 {
 	if (strcmp(t->turn, turn) == 0)
 		return;
 	/* what came before the first name is taken to belong to it */
 	if (t->turn[0]) {
-		if (fn)
+		if (fn && tally_counted(t))
 			fn(t, TALLY_TURN_OVER, arg);
 		memset(t->sum, 0, sizeof(t->sum));
 	}
