@@ -5,3 +5,6 @@ zshcompletiondir = $(datadir)/zsh/site-functions
 dist_zshcompletion_DATA = contrib/completions/zsh/_approvalctl
 fishcompletiondir = $(datadir)/fish/vendor_completions.d
 dist_fishcompletion_DATA = contrib/completions/fish/approvalctl.fish
+dist_bashcompletion_DATA += contrib/completions/bash/approval-hook
+dist_zshcompletion_DATA += contrib/completions/zsh/_approval-hook
+dist_fishcompletion_DATA += contrib/completions/fish/approval-hook.fish

@@ -5,6 +5,7 @@ EXTRA_DIST += doc/protocol.md doc/security.md doc/hacking.md
 man_pages = \
 	doc/approval-harness.1 \
 	doc/approval-harness-scenario.5 \
+	doc/approval-hook.1 \
 	doc/approvalctl.1 \
 	doc/approvald.8 \
 	doc/approvald.conf.5
