@@ -145,6 +145,18 @@ int engine_restore_request(struct engine *e, struct instant now, int64_t alive,
 	return entity_index(&e->r, q);
 }
 
+/* It is over: whoever submits it again is told so, as long as the turn lives. */
+static int restore_outcome(struct engine *e, struct request *q, uint8_t state)
+{
+	if (turn_state_over(q->s.turn->s.r.state) || q->s.turn->n_settled > LIMIT_TURN_CALLS)
+		return request_forget(e, q);
+	TRY(entity_touch(&e->r, q));
+	q->s.r.state = state;
+	q->s.grace = 0;
+	request_reindex(&e->r, q);
+	return mark_removed(e, q);
+}
+
 /* As when it was denied: repeated calls are counted on. */
 static int restore_denial(struct engine *e, struct turn *t, const uint8_t signature[16])
 {
@@ -169,7 +181,7 @@ int engine_restore_decision(struct engine *e, struct instant now, const struct h
 	q = request_find(&e->r, &row->request);
 	if (row->event != HISTORY_DECISION) {
 		if (q && !request_state_pending(q->s.r.state) && row->event == HISTORY_OUTCOME)
-			return request_forget(e, q);
+			return restore_outcome(e, q, row->state);
 		return 0;
 	}
 	t->s.r.calls++;
@@ -179,7 +191,8 @@ int engine_restore_decision(struct engine *e, struct instant now, const struct h
 		TRY(restore_denial(e, t, signature));
 	if (q || request_find_call(s, row->call) || turn_state_over(t->s.r.state) ||
 		(row->state != REQUEST_ALLOWED && row->state != REQUEST_DENIED &&
-			row->state != REQUEST_EXPIRED))
+			row->state != REQUEST_EXPIRED) ||
+		(row->state != REQUEST_ALLOWED && t->n_settled >= LIMIT_TURN_CALLS))
 		return 0;
 	q = request_new(&e->r);
 	if (!q)
