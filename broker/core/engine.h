@@ -374,9 +374,12 @@ int engine_restore_session(struct engine *e, const struct session_record *r);
 int engine_restore_turn(struct engine *e, const struct turn_record *r);
 int engine_restore_request(struct engine *e, struct instant now, int64_t alive,
 	const struct request_record *r, const struct facts *facts);
-/* An earlier allow of a turn that lives, or what became of it. */
+/*
+ * An earlier decision of a turn that lives, or what became of it. signature: of a denied
+ * call, for counting it as repeated; NULL: not known.
+ */
 int engine_restore_decision(struct engine *e, struct instant now, const struct history_row *row,
-	const uint8_t input_hash[16]);
+	const uint8_t input_hash[16], const uint8_t *signature);
 
 /* ---- questions ---- */
 

@@ -282,11 +282,10 @@ int request_evaluate(struct engine *e, struct request *q)
 	return request_review(e, q, STEP_NONE);
 }
 
-static bool by_person_or_policy(const struct request *q)
+bool denial_counts(uint8_t type, uint8_t state, uint8_t source, uint8_t step)
 {
-	return q->s.r.state == REQUEST_DENIED &&
-	       (q->s.r.source == SOURCE_USER || q->s.r.source == SOURCE_POLICY) &&
-	       q->s.r.step != STEP_SUSPENDED && q->s.r.type == REQUEST_TYPE_TOOL_CALL;
+	return state == REQUEST_DENIED && (source == SOURCE_USER || source == SOURCE_POLICY) &&
+	       step != STEP_SUSPENDED && type == REQUEST_TYPE_TOOL_CALL;
 }
 
 static int count_denial(struct engine *e, struct request *q)
@@ -296,7 +295,7 @@ static int count_denial(struct engine *e, struct request *q)
 
 	TRY(entity_touch(&e->r, t));
 	t->s.r.denied++;
-	if (!by_person_or_policy(q))
+	if (!denial_counts(q->s.r.type, q->s.r.state, q->s.r.source, q->s.r.step))
 		return 0;
 	list = denials_add(t->s.denials, q->s.signature);
 	if (!list)

@@ -5,6 +5,8 @@
 #include <errno.h>
 #include <string.h>
 
+#include "broker/core/pipeline.h"
+
 static void take_newest(struct engine *e, const struct uuid *id)
 {
 	if (uuid_compare(id, &e->newest) > 0)
@@ -143,8 +145,31 @@ int engine_restore_request(struct engine *e, struct instant now, int64_t alive,
 	return entity_index(&e->r, q);
 }
 
+/* It is over: whoever submits it again is told so, as long as the turn lives. */
+static int restore_outcome(struct engine *e, struct request *q, uint8_t state)
+{
+	if (turn_state_over(q->s.turn->s.r.state) || q->s.turn->n_settled > LIMIT_TURN_CALLS)
+		return request_forget(e, q);
+	TRY(entity_touch(&e->r, q));
+	q->s.r.state = state;
+	q->s.grace = 0;
+	request_reindex(&e->r, q);
+	return mark_removed(e, q);
+}
+
+/* As when it was denied: repeated calls are counted on. */
+static int restore_denial(struct engine *e, struct turn *t, const uint8_t signature[16])
+{
+	struct str *list = denials_add(t->s.denials, signature);
+
+	if (!list)
+		return -ENOMEM;
+	TRY(entity_touch(&e->r, t));
+	return entity_set_str(&e->r, t, &t->s.denials, list);
+}
+
 int engine_restore_decision(struct engine *e, struct instant now, const struct history_row *row,
-	const uint8_t input_hash[16])
+	const uint8_t input_hash[16], const uint8_t *signature)
 {
 	struct session *s = session_find(&e->r, &row->session);
 	struct turn *t = turn_find(&e->r, &row->turn);
@@ -156,15 +181,18 @@ int engine_restore_decision(struct engine *e, struct instant now, const struct h
 	q = request_find(&e->r, &row->request);
 	if (row->event != HISTORY_DECISION) {
 		if (q && !request_state_pending(q->s.r.state) && row->event == HISTORY_OUTCOME)
-			return request_forget(e, q);
+			return restore_outcome(e, q, row->state);
 		return 0;
 	}
 	t->s.r.calls++;
 	if (row->verdict == VERDICT_DENY)
 		t->s.r.denied++;
+	if (signature && denial_counts(row->type, row->state, row->source, row->step))
+		TRY(restore_denial(e, t, signature));
 	if (q || request_find_call(s, row->call) || turn_state_over(t->s.r.state) ||
 		(row->state != REQUEST_ALLOWED && row->state != REQUEST_DENIED &&
-			row->state != REQUEST_EXPIRED))
+			row->state != REQUEST_EXPIRED) ||
+		(row->state != REQUEST_ALLOWED && t->n_settled >= LIMIT_TURN_CALLS))
 		return 0;
 	q = request_new(&e->r);
 	if (!q)

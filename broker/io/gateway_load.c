@@ -212,13 +212,50 @@ static int load_request(void *arg, const struct request_record *r)
 	return err;
 }
 
+/*
+ * By what a denied call counts as repeated, from what the history holds. Its paths are
+ * not resolved again: one that is reached by a link is asked for once more.
+ */
+static int load_signature(const struct history_row *row, uint8_t signature[16])
+{
+	struct request_path paths[LIMIT_PATHS];
+	struct facts_draft draft;
+	struct facts facts;
+	struct facts_input in = { .tool = row->tool, .input = row->input, .type = row->type,
+		.claimed_kind = row->kind, .cwd = row->cwd, .workspace = row->workspace };
+	unsigned n = 0;
+	int err = facts_collect(&in, &draft);
+
+	if (err < 0)
+		return err;
+	for (size_t i = 0; err == 0 && i < draft.n_paths && n < LIMIT_PATHS; i++) {
+		paths[n] = (struct request_path){
+			.given = str_new(draft.paths[i].data, draft.paths[i].len) };
+		err = paths[n].given ? 0 : -ENOMEM;
+		n += err == 0;
+	}
+	if (err == 0)
+		err = facts_finish(&draft, paths, n, &facts);
+	if (err == 0)
+		memcpy(signature, facts.signature, 16);
+	for (unsigned i = 0; i < n; i++)
+		str_unref(paths[i].given);
+	facts_release(&draft);
+	return err;
+}
+
 static int load_decision(void *arg, const struct history_row *row)
 {
 	struct loading *l = arg;
-	uint8_t hash[16];
+	uint8_t hash[16], signature[16];
+	int err = 0;
 
 	facts_input_hash(row->input, hash);
-	return engine_restore_decision(&l->g->engine, l->now, row, hash);
+	if (row->event == HISTORY_DECISION && row->state == REQUEST_DENIED)
+		err = load_signature(row, signature);
+	return err < 0 ? err
+		       : engine_restore_decision(&l->g->engine, l->now, row, hash,
+				 row->state == REQUEST_DENIED ? signature : NULL);
 }
 
 int gateway_load(struct gateway *g)

@@ -137,7 +137,8 @@ int client_start(struct client *c, char *const *argv)
 	if (c->pid == 0) {
 		int null = open("/dev/null", O_RDONLY | O_CLOEXEC);
 
-		if (null < 0 || dup2(null, 0) < 0 || dup2(out[1], 1) < 0)
+		/* what it starts is to end with it */
+		if (setpgid(0, 0) || null < 0 || dup2(null, 0) < 0 || dup2(out[1], 1) < 0)
 			_exit(126);
 		execvp(argv[0], argv);
 		_exit(127);
@@ -312,6 +313,8 @@ int client_kill(struct client *c)
 		r = clients_wait(&one, until);
 	if (r || c->ended)
 		return r;
+	if (c->kind == CLIENT_PROGRAM)
+		kill(-c->pid, SIGKILL);
 	if (kill(c->pid, SIGKILL))
 		return -errno;
 	while (!r && !c->ended)

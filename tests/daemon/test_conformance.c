@@ -213,20 +213,95 @@ START_TEST(agent_python)
 }
 END_TEST
 
-/* Programs that do not conform are found out. */
-static void fails(const char *const *words)
+/* It fails, and says what. */
+static void fails(const char *what, const char *const *words)
 {
-	ck_assert_int_eq(harness_status(words, "/dev/null"), 1);
-}
-#define FAILS(...) fails((const char *const[]){__VA_ARGS__, NULL})
+	char output[128], text[16384];
+	FILE *f;
 
-START_TEST(offenders)
+	snprintf(output, sizeof(output), "%s/output", broker.dir);
+	ck_assert_int_eq(harness_status(words, output), 1);
+	f = fopen(output, "re");
+	ck_assert_ptr_nonnull(f);
+	text[fread(text, 1, sizeof(text) - 1, f)] = '\0';
+	fclose(f);
+	ck_assert_msg(strstr(text, what), "no '%s' in '%s'", what, text);
+}
+#define FAILS(what, ...) fails(what, (const char *const[]){__VA_ARGS__, NULL})
+#define SHORTLY		 CONFORMANCE, "--timeout", "2s"
+
+/* Programs that do not conform are found out. */
+START_TEST(offending_frontends)
 {
 	broker_start(&broker, NULL);
-	/* one that shows nothing, and one that runs what nobody allowed */
-	FAILS(CONFORMANCE, "--timeout", "1s", "frontend", "--", "true");
-	FAILS(CONFORMANCE, "--timeout", "1s", "agent", "--", "sh", "-c",
+	FAILS("expected connected", SHORTLY, "frontend", "--", "true");
+	FAILS("was told twice", SHORTLY, "frontend", "--", "sh", "-c",
+		"./approvalctl watch --json | sed -u p");
+	FAILS("told of ", SHORTLY, "frontend", "--", "sh", "-c",
+		"./approvalctl watch --json | sed -u '/early-7\"/d'");
+	FAILS("expected withdrawn", SHORTLY, "frontend", "--", "sh", "-c",
+		"./approvalctl watch --json | sed -u /withdrawn/d");
+}
+END_TEST
+
+START_TEST(offending_agents)
+{
+	broker_start(&broker, NULL);
+	FAILS("has run what it asked for", SHORTLY, "agent", "--", "sh", "-c",
 		"touch \"$APPROVAL_HARNESS_WITNESS\"; exec ./approvalctl ask -- true");
+	FAILS("has not run what it asked for", SHORTLY, "agent", "--", "./approvalctl", "ask",
+		"--", "true");
+	FAILS("came before exit", SHORTLY, "agent", "--", "sh", "-c",
+		"./approvalctl ask -- touch \"$APPROVAL_HARNESS_WITNESS\" || :");
+}
+END_TEST
+
+static void write_scenario(char path[128], const char *text)
+{
+	FILE *f;
+
+	snprintf(path, 128, "%s/bad.scn", broker.dir);
+	f = fopen(path, "we");
+	ck_assert_ptr_nonnull(f);
+	ck_assert_int_ge(fputs(text, f), 0);
+	ck_assert_int_eq(fclose(f), 0);
+}
+
+/* A step that fails is told with its place, what was expected, and what came. */
+START_TEST(failing_steps)
+{
+	static const char begin[] = "agent a\nfrontend f\nconnect a\nconnect f\nsubscribe f\n";
+	static const struct {
+		const char *step, *what;
+	} list[] = {
+		{"call a check {\"tool\": \"Deploy\", \"input\": {}} {\"verdict\": \"allow\"}",
+			"{\"verdict\":\"allow\"}; there was"},
+		{"call a nonsense {}", "unknown_method"},
+		{"decide f req_00000000-0000-7000-8000-000000000000 deny", "not_found"},
+		{"expect f offered", "within 300 ms"},
+		{"connect f fails", "connected"},
+		{"send a r request {\"tool\": \"Deploy\", \"input\": \"$none\"}",
+			"a variable is not set"},
+		{"kill a\ncall a check {}", "has ended"},
+		{"leap a", "no verb 'leap'"},
+		{"connect", "usage: connect"},
+		{"connect b", "nobody is called 'b'"},
+		{"program p", "no program under test"},
+	};
+	char path[128], text[1024];
+
+	broker_start(&broker, NULL);
+	for (size_t i = 0; i < sizeof(list) / sizeof(list[0]); i++) {
+		snprintf(text, sizeof(text), "%s%s\n", begin, list[i].step);
+		write_scenario(path, text);
+		FAILS(list[i].what, "run", "--timeout", "300ms", path);
+		FAILS("0 passed, 1 failed", "run", "--timeout", "300ms", path);
+		FAILS(strchr(list[i].step, '\n') ? "bad.scn:7: " : "bad.scn:6: ", "run",
+			"--timeout", "300ms", path);
+	}
+	write_scenario(path, "agent a {\"session\": }\n");
+	snprintf(text, sizeof(text), "%s/output", broker.dir);
+	ck_assert_int_eq(harness_status((const char *const[]){"run", path, NULL}, text), 2);
 }
 END_TEST
 
@@ -245,7 +320,9 @@ int main(void)
 	tcase_add_test(t, frontend_watch);
 	tcase_add_test(t, agent_ask);
 	tcase_add_test(t, agent_python);
-	tcase_add_test(t, offenders);
+	tcase_add_test(t, offending_frontends);
+	tcase_add_test(t, offending_agents);
+	tcase_add_test(t, failing_steps);
 	suite_add_tcase(suite, s);
 	suite_add_tcase(suite, t);
 	sr = srunner_create(suite);

@@ -237,7 +237,7 @@ void store_restore(struct world *w, struct model_store *s, int64_t alive)
 		row.agent = row.command = row.cwd = row.workspace = row.exe = row.detail =
 			(struct bytes){NULL, 0};
 		script_hash(row.input, hash, sizeof(hash));
-		if (engine_restore_decision(&w->e, w->now, &row, hash) < 0)
+		if (engine_restore_decision(&w->e, w->now, &row, hash, NULL) < 0)
 			world_fail(w, "a decision is not restored");
 	}
 }
