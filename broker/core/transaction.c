@@ -14,7 +14,7 @@ struct undo {
 	bool removed; /* taken out in this batch */
 	bool stored;
 	bool placed;  /* a request that keeps its place in its turn's list */
-	char state[]; /* before the batch; empty where fresh */
+	_Alignas(int64_t) char state[]; /* before the batch; empty where fresh */
 };
 
 static void *state_of(struct entity *e, size_t *size)
