@@ -25,6 +25,7 @@ enum {
 	EXIT_CONFIG = 3,
 	EXIT_STORE = 4,
 	EXIT_SOCKET = 5,
+	EXIT_TEST = 99,
 };
 
 struct arguments {
@@ -44,6 +45,7 @@ struct daemon {
 	char *store;
 	struct gateway *gateway;
 	struct listener *listeners[LISTENER_N];
+	uint64_t exit_at; /* see exit_at */
 	bool stop;
 };
 
@@ -195,6 +197,25 @@ static int signals_set(struct daemon *d)
 
 /* ---- start ---- */
 
+/* For tests: the broker dies, as by SIGKILL, before its N-th operation on the store. */
+static void exit_at(void *arg, uint64_t n)
+{
+	const uint64_t *at = arg;
+
+	if (n == *at)
+		_exit(EXIT_TEST);
+}
+
+static void store_trace(struct daemon *d)
+{
+	const char *at = getenv("APPROVALD_TEST_EXIT_AT");
+
+	if (!at)
+		return;
+	d->exit_at = strtoull(at, NULL, 10);
+	journal_set_trace(d->journal, exit_at, &d->exit_at);
+}
+
 static int store_open(struct daemon *d)
 {
 	int err;
@@ -311,6 +332,7 @@ static int daemon_start(struct daemon *d)
 	}
 	if (store_open(d) < 0)
 		return EXIT_STORE;
+	store_trace(d);
 	o.base = d->base;
 	o.journal = d->journal;
 	o.store_name = d->store;

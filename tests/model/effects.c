@@ -385,6 +385,11 @@ void world_take(struct world *w, const struct command *c, const struct effects *
 	struct actor *gone = NULL;
 
 	w->told[0] = '\0';
+	/* in a batch that is held, the connection of before goes on for the next one */
+	if (c->type == COMMAND_HELLO)
+		((struct actor *)c->link->owner)->left = false;
+	if (c->type == COMMAND_FRONTEND_HELLO)
+		((struct actor *)c->frontend->owner)->left = false;
 	call_open(w, c);
 	/* records first: a release is held against them, and all is committed together */
 	for (size_t i = 0; i < out->n; i++) {

@@ -184,6 +184,12 @@ void world_step(struct world *w, const struct command *c)
 	if (run(w, c, &out) < 0)
 		world_fail(w, "a step failed");
 	world_take(w, c, out);
+	if (!w->hold)
+		world_commit(w);
+}
+
+void world_commit(struct world *w)
+{
 	engine_commit(&w->e);
 	store_commit(w->store);
 	for (unsigned i = 0; i < WORLD_ACTORS; i++)
@@ -193,6 +199,14 @@ void world_step(struct world *w, const struct command *c)
 		world_check(w);
 		store_compare(w, w->store);
 	}
+}
+
+void world_undo(struct world *w, const struct book *before)
+{
+	engine_rollback(&w->e);
+	store_rollback(w->store);
+	w->book = *before;
+	w->n_rollbacks++;
 }
 
 void world_try(struct world *w, const struct command *c, void (*seen)(void *arg), void *arg)
@@ -205,10 +219,7 @@ void world_try(struct world *w, const struct command *c, void (*seen)(void *arg)
 	world_take(w, c, out);
 	world_check(w);
 	seen(arg);
-	engine_rollback(&w->e);
-	store_rollback(w->store);
-	w->book = w->spare;
-	w->n_rollbacks++;
+	world_undo(w, &w->spare);
 }
 
 /* What a restart must not lose. */

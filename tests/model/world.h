@@ -77,6 +77,7 @@ struct world {
 	bool rollback_each; /* each step is also undone and done again */
 	bool starve_each;   /* and tried with every allocation failing */
 	bool quiet;	    /* no invariants, for a replay */
+	bool hold;	    /* steps are collected to a batch, for world_commit or world_undo */
 	unsigned long n_steps, n_rollbacks, n_starved;
 	char told[16384]; /* effects of the last step, as text */
 	char *trace[WORLD_TRACE];
@@ -95,6 +96,9 @@ struct uuid world_seed(struct world *w);
 void world_step(struct world *w, const struct command *c);
 /* The same, but undone at the end; the promises are checked before that. */
 void world_try(struct world *w, const struct command *c, void (*seen)(void *arg), void *arg);
+/* Ends the batch that was held. */
+void world_commit(struct world *w);
+void world_undo(struct world *w, const struct book *before);
 /* The broker dies and comes back after a while. */
 void world_restart(struct world *w, int64_t down);
 struct seen_request *world_seen(struct world *w, const char *call);
