@@ -407,8 +407,10 @@ class Tells(HookTest):
         self.assertEqual(t["prompt"], "é" * 2048)
         self.place.write(prompt(t["turn_id"]), answer("m", 10, 1))
         self.assertEqual(self.run_hook(self.place.event("Stop")), (0, None, ""))
+        # the usage may be the watcher's report
         m = b.methods()
-        self.assertEqual(m[m.index("turn_begin") + 1 :], ["hello", "usage", "settled", "turn_end"])
+        self.assertLess(m.index("usage"), m.index("settled"))
+        self.assertEqual(m[-2:], ["settled", "turn_end"])
         self.assertEqual(b.told("settled")[0], {})
         self.assertEqual(b.told("usage")[-1]["input"], 10)
 
