@@ -18,6 +18,7 @@ EXTRA_DIST += \
 	tests/harness/repeat.scn \
 	tests/harness/restart.scn \
 	tests/harness/resubmit.scn \
+	tests/harness/self-approval.scn \
 	tests/harness/supersede.scn \
 	tests/harness/suspend.scn
 

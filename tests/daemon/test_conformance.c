@@ -156,7 +156,7 @@ static void harness(const char *const *words)
 
 static const char *const scenarios[] = {"chain", "check", "deadline", "disconnect", "elsewhere",
 	"first-wins", "grace", "headless", "policy", "policy-bye", "raw", "repeat", "restart",
-	"resubmit", "supersede", "suspend"};
+	"resubmit", "self-approval", "supersede", "suspend"};
 
 START_TEST(scenario)
 {
