@@ -6,11 +6,15 @@ CORE_WORLD = tests/model/effects.c tests/model/invariant.c tests/model/print.c \
 CORE_LDFLAGS = -Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc,--wrap=reallocarray
 
 # tests/model/explore DEPTH goes deeper than make check does
-check_PROGRAMS += tests/model/explore
-TESTS += tests/model/explore
+check_PROGRAMS += tests/model/explore tests/model/walk
+TESTS += tests/model/explore tests/model/walk
 tests_model_explore_SOURCES = tests/model/explore.c $(CORE_WORLD)
 tests_model_explore_LDADD = broker/core/libcore.la
 tests_model_explore_LDFLAGS = $(CORE_LDFLAGS)
+
+tests_model_walk_SOURCES = tests/model/walk.c $(CORE_WORLD)
+tests_model_walk_LDADD = broker/core/libcore.la
+tests_model_walk_LDFLAGS = $(CORE_LDFLAGS)
 
 if HAVE_CHECK
 CORE_TESTS = tests/unit/test_core_tables tests/unit/test_core_request tests/unit/test_core_turn \

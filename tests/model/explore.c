@@ -206,7 +206,8 @@ static void replay(struct explorer *x, struct world *w, const struct state *s)
 	w->now = now;
 	after = world_print(w);
 	if (strcmp(before, after) != 0)
-		world_fail(w, "the batch is not undone\n--- before\n%s--- after\n%s", before, after);
+		world_fail(w, "the batch is not undone\n--- before\n%s--- after\n%s", before,
+			after);
 	free(before);
 	free(after);
 	for (i = from; i < s->n; i++)
@@ -259,9 +260,9 @@ static void explore(const struct variant *v, unsigned depth)
 			go_on(&x, &s);
 	}
 	clock_gettime(CLOCK_MONOTONIC, &to);
-	printf("%s: depth %u, %zu states, %lu sequences, each undone, %lu batches, %lu restarts, %.1f s\n",
-		v->name, depth, x.known.n, x.sequences, x.batches,
-		x.restarts,
+	printf("%s: depth %u, %zu states, %lu sequences, each undone, %lu batches, %lu "
+	       "restarts, %.1f s\n",
+		v->name, depth, x.known.n, x.sequences, x.batches, x.restarts,
 		(double)(to.tv_sec - from.tv_sec) + (double)(to.tv_nsec - from.tv_nsec) / 1e9);
 	fflush(stdout);
 	free(x.states);

@@ -79,6 +79,8 @@ struct world {
 	bool quiet;	    /* no invariants, for a replay */
 	bool hold;	    /* steps are collected to a batch, for world_commit or world_undo */
 	unsigned long n_steps, n_rollbacks, n_starved;
+	unsigned n_reviews; /* requests that were in review at the last restart */
+	struct uuid reviews[WORLD_ITEMS];
 	char told[16384]; /* effects of the last step, as text */
 	char *trace[WORLD_TRACE];
 	unsigned n_trace;
