@@ -18,7 +18,7 @@ tests_model_walk_LDFLAGS = $(CORE_LDFLAGS)
 
 if HAVE_CHECK
 CORE_TESTS = tests/unit/test_core_tables tests/unit/test_core_request tests/unit/test_core_turn \
-	tests/unit/test_core_frontend
+	tests/unit/test_core_frontend tests/unit/test_core_restart
 check_PROGRAMS += $(CORE_TESTS)
 TESTS += $(CORE_TESTS)
 
@@ -44,4 +44,9 @@ tests_unit_test_core_frontend_SOURCES = tests/unit/test_core_frontend.c $(CORE_F
 tests_unit_test_core_frontend_CFLAGS = $(CORE_CFLAGS)
 tests_unit_test_core_frontend_LDADD = $(CORE_LDADD)
 tests_unit_test_core_frontend_LDFLAGS = $(CORE_LDFLAGS)
+
+tests_unit_test_core_restart_SOURCES = tests/unit/test_core_restart.c $(CORE_FIXTURE)
+tests_unit_test_core_restart_CFLAGS = $(CORE_CFLAGS)
+tests_unit_test_core_restart_LDADD = $(CORE_LDADD)
+tests_unit_test_core_restart_LDFLAGS = $(CORE_LDFLAGS)
 endif

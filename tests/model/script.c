@@ -85,6 +85,12 @@ void script_hash(struct bytes text, uint8_t *out, size_t n)
 	}
 }
 
+void script_signature(struct bytes tool, struct bytes input, uint8_t out[16])
+{
+	script_hash(input, out, 16);
+	out[0] ^= (uint8_t)(tool.len ? *(const char *)tool.data : 0);
+}
+
 struct parsed {
 	struct line line;
 	struct command c;
@@ -141,9 +147,8 @@ static void parse_hello(struct world *w, struct parsed *p)
 static void facts_fill(struct parsed *p, struct facts *f, struct bytes tool, struct bytes input)
 {
 	script_hash(input, f->input_hash, 16);
-	script_hash(input, f->signature, 16);
+	script_signature(tool, input, f->signature);
 	script_hash(input, f->digest, 32);
-	f->signature[0] ^= (uint8_t)(tool.len ? *(const char *)tool.data : 0);
 	f->kind = flag(&p->line, "inside") ? KIND_READ : KIND_EXECUTE;
 	f->mutating = flag(&p->line, "mutating");
 	f->flags = (uint8_t)((flag(&p->line, "inside") ? FACT_INSIDE : 0) |

@@ -300,7 +300,8 @@ void world_restart(struct world *w, int64_t down)
 	w->now.wall += down;
 	if (engine_init(&w->e, &w->config) < 0)
 		world_fail(w, "engine_init failed");
-	store_restore(w, w->store, died);
+	if (store_restore(&w->e, w->now, w->store, died) < 0)
+		world_fail(w, "what is stored can't be restored");
 	engine_commit(&w->e);
 	w->rollback_each = rollback_each;
 	world_step(w, &c);

@@ -118,8 +118,9 @@ void store_free(struct model_store *s);
 void store_take(struct model_store *s, const struct effect *e);
 void store_commit(struct model_store *s);
 void store_rollback(struct model_store *s);
-/* What the store holds goes into a new engine. */
-void store_restore(struct world *w, struct model_store *s, int64_t alive);
+/* What the store holds goes into a new engine. 0 or -ENOMEM. */
+int store_restore(
+	struct engine *e, struct instant now, struct model_store *s, int64_t alive);
 /* Is what the engine holds stored, and nothing else? */
 void store_compare(struct world *w, struct model_store *s);
 unsigned long store_rows(const struct model_store *s, enum history_event event);
@@ -145,6 +146,7 @@ void script_try(struct world *w, const char *line, void (*seen)(void *arg), void
 void script_expect(struct world *w, const char *line, const char *patterns);
 /* Stands for the hashes of the edge. */
 void script_hash(struct bytes text, uint8_t *out, size_t n);
+void script_signature(struct bytes tool, struct bytes input, uint8_t out[16]);
 /* Lines and patterns, pairs to NULL. */
 void script_all(struct world *w, const char *const *lines);
 
