@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 EXTRA_DIST += doc/states.md
-CORE_WORLD = tests/model/effects.c tests/model/invariant.c tests/model/print.c \
+CORE_WORLD = tests/model/effects.c tests/model/expect.c tests/model/invariant.c tests/model/print.c \
 	tests/model/script.c tests/model/starve.c tests/model/store.c tests/model/world.c \
 	tests/model/world.h
 CORE_LDFLAGS = -Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc,--wrap=reallocarray

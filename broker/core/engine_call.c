@@ -415,6 +415,8 @@ int on_outcome(struct engine *e, const struct command *c)
 			TRY(check_take(e, s, NULL, a->call, &asked));
 		if (state == REQUEST_NOT_RUN)
 			return reply_state(e, c, state);
+		if (outcome_is_late(s, a))
+			return reply_state(e, c, REQUEST_UNKNOWN);
 		if (!asked.data)
 			TRY(ran_anyway(e, c, NULL));
 		return reply_state(e, c, asked.data ? REQUEST_ELSEWHERE : state);

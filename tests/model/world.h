@@ -135,18 +135,19 @@ char *world_canon(struct world *w);
 void world_check(struct world *w);
 
 /* ---- script.c ---- */
+/* Stand for the hashes of the edge. */
+void script_hash(struct bytes text, uint8_t *out, size_t n);
+void script_signature(struct bytes tool, struct bytes input, uint8_t out[16]);
 /* Builds a command from a line, or does what the line says; false: it is no command of the engine. */
 bool script_run(struct world *w, const char *line);
 /* For a line that is a command of the engine: as world_try. */
 void script_try(struct world *w, const char *line, void (*seen)(void *arg), void *arg);
+/* ---- expect.c ---- */
 /*
  * Runs a line; then each of the patterns, separated by ';', must stand in w->told in this order,
  * and those that begin with '!' nowhere.
  */
 void script_expect(struct world *w, const char *line, const char *patterns);
-/* Stands for the hashes of the edge. */
-void script_hash(struct bytes text, uint8_t *out, size_t n);
-void script_signature(struct bytes tool, struct bytes input, uint8_t out[16]);
 /* Lines and patterns, pairs to NULL. */
 void script_all(struct world *w, const char *const *lines);
 

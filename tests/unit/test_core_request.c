@@ -305,6 +305,14 @@ SCENARIO(outcomes, READY,
 	"A cancel c5", "A!gone ABANDONED", "A cancel c8", "A!not_found",
 	"A outcome c5 succeeded", "ran_anyway; A<state ABANDONED")
 
+SCENARIO(outcomes_that_come_late, READY,
+	"A request c1 Bash", "", "H allow c1", "", "A request c2 Read inside", "", "A request c3 Bash", "", "H deny c3", "",
+	"A end", "H:outcome c1 UNKNOWN",
+	"A outcome c1 succeeded", "A<state UNKNOWN; !ran_anyway", "A outcome - failed tool=Read input=c2", "A<state UNKNOWN; !ran_anyway",
+	"A outcome c3 succeeded", "ran_anyway", "A outcome c4 succeeded", "ran_anyway",
+	"A request c5 Read inside", "", "A begin", "", "A outcome c5 succeeded", "A<state UNKNOWN; !ran_anyway",
+	"A outcome c1 succeeded", "A<state UNKNOWN")
+
 SCENARIO(outcomes_without_an_id, READY,
 	"A request c1 Bash input=x", "", "H allow c1", "",
 	"A request c2 Bash input=x elsewhere", "",
@@ -406,6 +414,7 @@ int main(void)
 	tcase_add_test(t, a_check_ends_with_its_turn);
 	tcase_add_test(t, a_check_and_a_request_of_one_id);
 	tcase_add_test(t, outcomes);
+	tcase_add_test(t, outcomes_that_come_late);
 	tcase_add_test(t, outcomes_without_an_id);
 	tcase_add_test(t, settled);
 	tcase_add_test(t, repeat);
