@@ -18,7 +18,8 @@ tests_model_walk_LDFLAGS = $(CORE_LDFLAGS)
 
 if HAVE_CHECK
 CORE_TESTS = tests/unit/test_core_tables tests/unit/test_core_request tests/unit/test_core_turn \
-	tests/unit/test_core_frontend tests/unit/test_core_restart
+	tests/unit/test_core_frontend tests/unit/test_core_restart \
+	tests/unit/test_core_limits
 check_PROGRAMS += $(CORE_TESTS)
 TESTS += $(CORE_TESTS)
 
@@ -49,4 +50,9 @@ tests_unit_test_core_restart_SOURCES = tests/unit/test_core_restart.c $(CORE_FIX
 tests_unit_test_core_restart_CFLAGS = $(CORE_CFLAGS)
 tests_unit_test_core_restart_LDADD = $(CORE_LDADD)
 tests_unit_test_core_restart_LDFLAGS = $(CORE_LDFLAGS)
+
+tests_unit_test_core_limits_SOURCES = tests/unit/test_core_limits.c $(CORE_WORLD)
+tests_unit_test_core_limits_CFLAGS = $(CORE_CFLAGS)
+tests_unit_test_core_limits_LDADD = $(CORE_LDADD)
+tests_unit_test_core_limits_LDFLAGS = $(CORE_LDFLAGS)
 endif
