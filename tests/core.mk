@@ -1,20 +1,25 @@
 # SPDX-License-Identifier: MIT
 EXTRA_DIST += doc/states.md
-CORE_WORLD = tests/model/effects.c tests/model/invariant.c tests/model/print.c \
+CORE_WORLD = tests/model/effects.c tests/model/expect.c tests/model/invariant.c tests/model/print.c \
 	tests/model/script.c tests/model/starve.c tests/model/store.c tests/model/world.c \
 	tests/model/world.h
 CORE_LDFLAGS = -Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc,--wrap=reallocarray
 
 # tests/model/explore DEPTH goes deeper than make check does
-check_PROGRAMS += tests/model/explore
-TESTS += tests/model/explore
+check_PROGRAMS += tests/model/explore tests/model/walk
+TESTS += tests/model/explore tests/model/walk
 tests_model_explore_SOURCES = tests/model/explore.c $(CORE_WORLD)
 tests_model_explore_LDADD = broker/core/libcore.la
 tests_model_explore_LDFLAGS = $(CORE_LDFLAGS)
 
+tests_model_walk_SOURCES = tests/model/walk.c $(CORE_WORLD)
+tests_model_walk_LDADD = broker/core/libcore.la
+tests_model_walk_LDFLAGS = $(CORE_LDFLAGS)
+
 if HAVE_CHECK
 CORE_TESTS = tests/unit/test_core_tables tests/unit/test_core_request tests/unit/test_core_turn \
-	tests/unit/test_core_frontend
+	tests/unit/test_core_frontend tests/unit/test_core_restart \
+	tests/unit/test_core_limits
 check_PROGRAMS += $(CORE_TESTS)
 TESTS += $(CORE_TESTS)
 
@@ -40,4 +45,14 @@ tests_unit_test_core_frontend_SOURCES = tests/unit/test_core_frontend.c $(CORE_F
 tests_unit_test_core_frontend_CFLAGS = $(CORE_CFLAGS)
 tests_unit_test_core_frontend_LDADD = $(CORE_LDADD)
 tests_unit_test_core_frontend_LDFLAGS = $(CORE_LDFLAGS)
+
+tests_unit_test_core_restart_SOURCES = tests/unit/test_core_restart.c $(CORE_FIXTURE)
+tests_unit_test_core_restart_CFLAGS = $(CORE_CFLAGS)
+tests_unit_test_core_restart_LDADD = $(CORE_LDADD)
+tests_unit_test_core_restart_LDFLAGS = $(CORE_LDFLAGS)
+
+tests_unit_test_core_limits_SOURCES = tests/unit/test_core_limits.c $(CORE_WORLD)
+tests_unit_test_core_limits_CFLAGS = $(CORE_CFLAGS)
+tests_unit_test_core_limits_LDADD = $(CORE_LDADD)
+tests_unit_test_core_limits_LDFLAGS = $(CORE_LDFLAGS)
 endif

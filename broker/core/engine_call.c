@@ -78,7 +78,7 @@ static int resubmit_decided(struct engine *e, const struct command *c, struct re
 {
 	struct session *s = q->s.session;
 	struct turn *t = q->s.turn, *old = t;
-	bool claimed = q->s.grace != 0;
+	bool first = !q->s.r.delivered;
 
 	if (q->s.r.state == REQUEST_ALLOWED) {
 		/* an allow is a release, also the second time */
@@ -92,7 +92,7 @@ static int resubmit_decided(struct engine *e, const struct command *c, struct re
 			TRY(request_move(e, q, t));
 	}
 	TRY(request_answer_again(e, q, c->link, c->call));
-	if (claimed) {
+	if (first) {
 		q->s.grace = 0;
 		request_reindex(&e->r, q);
 		if (request_lasts(q))
@@ -415,6 +415,8 @@ int on_outcome(struct engine *e, const struct command *c)
 			TRY(check_take(e, s, NULL, a->call, &asked));
 		if (state == REQUEST_NOT_RUN)
 			return reply_state(e, c, state);
+		if (outcome_is_late(s, a))
+			return reply_state(e, c, REQUEST_UNKNOWN);
 		if (!asked.data)
 			TRY(ran_anyway(e, c, NULL));
 		return reply_state(e, c, asked.data ? REQUEST_ELSEWHERE : state);

@@ -82,3 +82,73 @@ int check_take(struct engine *e, struct session *s, const uint8_t hash[16], stru
 	}
 	return entity_set_str(&e->r, s, &s->s.checks, fresh);
 }
+
+/* ---- late outcomes ---- */
+
+struct late {
+	uint64_t call; /* hash of the tool_call_id */
+	uint8_t input[8];
+};
+#define LATE_MAX 64u
+
+static uint64_t name_hash(struct bytes name)
+{
+	const uint8_t *p = name.data;
+	uint64_t h = 14695981039346656037u;
+
+	for (size_t i = 0; i < name.len; i++)
+		h = (h ^ p[i]) * 1099511628211u;
+	return h;
+}
+
+int turn_note_late(struct engine *e, struct turn *t)
+{
+	struct session *s = t->s.session;
+	struct late list[2 * LATE_MAX];
+	const struct request *q;
+	size_t old = 0, n;
+	struct str *fresh;
+
+	if (s->s.late) {
+		old = s->s.late->len / sizeof(list[0]);
+		memcpy(list, s->s.late->data, old * sizeof(list[0]));
+	}
+	n = old;
+	TAILQ_FOREACH (q, &t->requests, in_turn) {
+		if (q->s.r.state != REQUEST_UNKNOWN)
+			continue;
+		if (n == 2 * LATE_MAX) {
+			memcpy(list, list + LATE_MAX, LATE_MAX * sizeof(list[0]));
+			n = LATE_MAX;
+			old = 0;
+		}
+		list[n].call = name_hash(str_bytes(q->s.r.call));
+		memcpy(list[n++].input, q->s.edited_hash, sizeof(list[0].input));
+	}
+	if (n == old)
+		return 0;
+	old = n > LATE_MAX ? n - LATE_MAX : 0;
+	TRY(entity_touch(&e->r, s));
+	fresh = str_new(list + old, (n - old) * sizeof(list[0]));
+	if (!fresh)
+		return -ENOMEM;
+	return entity_set_str(&e->r, s, &s->s.late, fresh);
+}
+
+bool outcome_is_late(const struct session *s, const struct command_about *a)
+{
+	size_t n = s->s.late ? s->s.late->len / sizeof(struct late) : 0;
+	uint64_t call = name_hash(a->call);
+	struct late l;
+
+	if (!uuid_is_nil(&a->request))
+		return false;
+	for (size_t i = 0; i < n; i++) {
+		memcpy(&l, s->s.late->data + i * sizeof(l), sizeof(l));
+		if (a->call.data ? l.call == call
+				 : a->has_input &&
+					   memcmp(l.input, a->input_hash, sizeof(l.input)) == 0)
+			return true;
+	}
+	return false;
+}

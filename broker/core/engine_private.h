@@ -97,6 +97,9 @@ bool denial_counts(uint8_t type, uint8_t state, uint8_t source, uint8_t step);
 int request_reviewed(struct engine *e, struct request *q);
 /* Keeps a check that was answered ask, for the request without an id that follows. */
 int session_remember(struct engine *e, struct request *q);
+/* An outcome that comes after the end of its turn is no call that ran without an allow. */
+int turn_note_late(struct engine *e, struct turn *t);
+bool outcome_is_late(const struct session *s, const struct command_about *a);
 /* Takes the last check with that input (or, with call, that id) out of the list. */
 int check_take(struct engine *e, struct session *s, const uint8_t hash[16], struct bytes call,
 	struct bytes *found);

@@ -160,11 +160,12 @@ static int restore_outcome(struct engine *e, struct request *q, uint8_t state)
 /* As when it was denied: repeated calls are counted on. */
 static int restore_denial(struct engine *e, struct turn *t, const uint8_t signature[16])
 {
-	struct str *list = denials_add(t->s.denials, signature);
+	struct str *list;
 
+	TRY(entity_touch(&e->r, t));
+	list = denials_add(t->s.denials, signature);
 	if (!list)
 		return -ENOMEM;
-	TRY(entity_touch(&e->r, t));
 	return entity_set_str(&e->r, t, &t->s.denials, list);
 }
 

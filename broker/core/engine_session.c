@@ -279,6 +279,7 @@ int session_settle(struct engine *e, struct session *s)
 int session_die(struct engine *e, struct session *s)
 {
 	struct turn *t, *next;
+	struct link *l;
 
 	TRY(entity_touch(&e->r, s));
 	entity_unindex(&e->r, s);
@@ -292,8 +293,13 @@ int session_die(struct engine *e, struct session *s)
 	TRY(turn_inherit(e, s));
 	LIST_FOREACH (t, &s->turns, in_session)
 		if (t->n_kept)
-			return event_emit(e, EVENT_SESSION, s);
-	return session_end(e, s, REQUEST_ON_DIE);
+			break;
+	if (!t)
+		return session_end(e, s, REQUEST_ON_DIE);
+	/* whoever is left says hello again, and is the subject then */
+	while ((l = LIST_FIRST(&s->links)))
+		TRY(link_leave(e, l, true));
+	return event_emit(e, EVENT_SESSION, s);
 }
 
 int on_bye(struct engine *e, const struct command *c)

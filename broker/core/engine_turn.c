@@ -269,6 +269,7 @@ int turn_end(struct engine *e, struct turn *t, enum request_event event, enum so
 		TRY(turn_drop(e, s));
 	if (stays)
 		return turn_tell(e, t);
+	TRY(turn_note_late(e, t));
 	TRY(turn_event(e, t, TURN_ON_END));
 	t->s.r.ended_at = e->now.wall;
 	TRY(history_turn(e, t, HISTORY_TURN_ENDED, by, who, reason));

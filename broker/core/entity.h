@@ -76,6 +76,7 @@ struct session_state {
 	struct session *parent;
 	struct turn *turn; /* the present one; an ended one stays until the next begins */
 	struct str *checks; /* the last checks answered ask: hash, length, tool_call_id each */
+	struct str *late; /* the last calls that ended UNKNOWN: their outcomes may still come */
 	bool alive;	    /* the subject lives, as far as is known */
 	bool recovered;	    /* restored from the store, its agent is not back yet */
 	bool frozen;

@@ -206,6 +206,7 @@ static void session_free(struct session *s)
 	str_unref(s->s.r.exe);
 	str_unref(s->s.r.cursor);
 	str_unref(s->s.checks);
+	str_unref(s->s.late);
 	free(s);
 }
 

@@ -66,6 +66,7 @@ static void check_request(struct world *w, const struct request *q)
 	HOLDS(w, x, t->s.r.state != TURN_ENDED || !pending);
 	HOLDS(w, x, t->s.r.state != TURN_ENDED || state != REQUEST_ALLOWED);
 	HOLDS(w, x, t->s.r.state != TURN_ABANDONING || request_kept(q) || !pending);
+	HOLDS(w, x, t->s.r.state != TURN_ABANDONING || !s->waiter);
 	HOLDS(w, x, !pending || state == REQUEST_REVIEW || s->r.check || s->shown);
 	HOLDS(w, x, s->r.verdict == VERDICT_NONE ? pending : !pending);
 	HOLDS(w, x, state != REQUEST_ALLOWED || s->r.verdict == VERDICT_ALLOW);

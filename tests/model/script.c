@@ -85,6 +85,12 @@ void script_hash(struct bytes text, uint8_t *out, size_t n)
 	}
 }
 
+void script_signature(struct bytes tool, struct bytes input, uint8_t out[16])
+{
+	script_hash(input, out, 16);
+	out[0] ^= (uint8_t)(tool.len ? *(const char *)tool.data : 0);
+}
+
 struct parsed {
 	struct line line;
 	struct command c;
@@ -141,9 +147,8 @@ static void parse_hello(struct world *w, struct parsed *p)
 static void facts_fill(struct parsed *p, struct facts *f, struct bytes tool, struct bytes input)
 {
 	script_hash(input, f->input_hash, 16);
-	script_hash(input, f->signature, 16);
+	script_signature(tool, input, f->signature);
 	script_hash(input, f->digest, 32);
-	f->signature[0] ^= (uint8_t)(tool.len ? *(const char *)tool.data : 0);
 	f->kind = flag(&p->line, "inside") ? KIND_READ : KIND_EXECUTE;
 	f->mutating = flag(&p->line, "mutating");
 	f->flags = (uint8_t)((flag(&p->line, "inside") ? FACT_INSIDE : 0) |
@@ -465,34 +470,4 @@ void script_try(struct world *w, const char *line, void (*seen)(void *arg), void
 	world_try(w, &p.c, seen, arg);
 	w->now = now;
 	free(w->trace[--w->n_trace]);
-}
-
-void script_expect(struct world *w, const char *line, const char *patterns)
-{
-	char copy[1024], *save = NULL;
-	const char *at;
-
-	script_run(w, line);
-	at = w->told;
-	snprintf(copy, sizeof(copy), "%s", patterns);
-	for (char *p = strtok_r(copy, ";", &save); p; p = strtok_r(NULL, ";", &save)) {
-		const char *hit;
-
-		while (*p == ' ')
-			p++;
-		if (*p == '!' && !(hit = strstr(w->told, p + 1)))
-			continue;
-		if (*p == '!')
-			world_fail(w, "%s: told \"%s\"", line, p + 1);
-		hit = strstr(at, p);
-		if (!hit)
-			world_fail(w, "%s: not told \"%s\" (in this order)", line, p);
-		at = hit + strlen(p);
-	}
-}
-
-void script_all(struct world *w, const char *const *lines)
-{
-	for (; lines[0]; lines += 2)
-		script_expect(w, lines[0], lines[1]);
 }

@@ -188,7 +188,7 @@ static int by_id(const void *a, const void *b)
 	return uuid_compare(&(*x)->id, &(*y)->id);
 }
 
-void store_restore(struct world *w, struct model_store *s, int64_t alive)
+int store_restore(struct engine *e, struct instant now, struct model_store *s, int64_t alive)
 {
 	struct kept *list[STORE_MAX];
 	size_t n = 0;
@@ -208,24 +208,26 @@ void store_restore(struct world *w, struct model_store *s, int64_t alive)
 			if (list[i]->op != ops[op])
 				continue;
 			if (op == 0)
-				err = engine_restore_session(&w->e, &list[i]->session);
+				err = engine_restore_session(e, &list[i]->session);
 			if (op == 1)
-				err = engine_restore_turn(&w->e, &list[i]->turn);
+				err = engine_restore_turn(e, &list[i]->turn);
 			if (op == 2) {
 				struct request_record *r = &list[i]->request;
 
 				script_hash(str_bytes(r->input), facts.input_hash, 16);
-				script_hash(str_bytes(r->input), facts.signature, 16);
-				err = engine_restore_request(&w->e, w->now, alive, r, &facts);
+				script_signature(str_bytes(r->tool), str_bytes(r->input),
+					facts.signature);
+				err = engine_restore_request(e, now, alive, r, &facts);
 			}
 			if (err < 0)
-				world_fail(w, "a restart fails: %s", strerror(-err));
+				return err;
 		}
 	}
 	for (unsigned i = 0; i < s->n_rows; i++) {
 		struct kept_row *r = &s->rows[i];
 		struct history_row row = r->row;
-		uint8_t hash[16];
+		uint8_t hash[16], signature[16];
+		int err;
 
 		if (row.event != HISTORY_DECISION && row.event != HISTORY_OUTCOME)
 			continue;
@@ -237,9 +239,12 @@ void store_restore(struct world *w, struct model_store *s, int64_t alive)
 		row.agent = row.command = row.cwd = row.workspace = row.exe = row.detail =
 			(struct bytes){NULL, 0};
 		script_hash(row.input, hash, sizeof(hash));
-		if (engine_restore_decision(&w->e, w->now, &row, hash, NULL) < 0)
-			world_fail(w, "a decision is not restored");
+		script_signature(row.tool, row.input, signature);
+		err = engine_restore_decision(e, now, &row, hash, signature);
+		if (err < 0)
+			return err;
 	}
+	return 0;
 }
 
 /* ---- comparison ---- */

@@ -222,6 +222,27 @@ void world_try(struct world *w, const struct command *c, void (*seen)(void *arg)
 	world_undo(w, &w->spare);
 }
 
+static void note_reviews(struct world *w)
+{
+	static const struct uuid start;
+	struct entity *x;
+
+	w->n_reviews = 0;
+	for (x = registry_next(&w->e.r, &start); x; x = registry_next(&w->e.r, entity_id(x)))
+		if (x->type == ENTITY_REQUEST &&
+			ENTITY_OF(x, request)->s.r.state == REQUEST_REVIEW &&
+			w->n_reviews < WORLD_ITEMS)
+			w->reviews[w->n_reviews++] = *entity_id(x);
+}
+
+static bool in_review(const struct world *w, const struct uuid *id)
+{
+	for (unsigned i = 0; i < w->n_reviews; i++)
+		if (uuid_compare(&w->reviews[i], id) == 0)
+			return true;
+	return false;
+}
+
 /* What a restart must not lose. */
 static char *lasting(struct world *w)
 {
@@ -238,17 +259,22 @@ static char *lasting(struct world *w)
 		char id[ID_STRING_SIZE];
 
 		id_format(id, ID_REQUEST, entity_id(x));
-		if (x->type == ENTITY_REQUEST && request_lasts(q))
+		/* what is in review is evaluated again, and the mode may deny it now */
+		if (x->type == ENTITY_REQUEST && request_lasts(q) &&
+			!in_review(w, &q->s.r.id) &&
+			(q->s.session->s.r.subject.pid || request_state_pending(q->s.r.state) ||
+				request_kept(q)))
 			fprintf(f, "%s request %s %s %s\n", id, str_text(q->s.r.call),
 				request_state_pending(q->s.r.state)
 					? "pending"
 					: request_state_name(q->s.r.state),
 				str_text(q->s.r.updated_input));
-		if (x->type == ENTITY_SESSION)
+		/* without a subject it ends with its last connection */
+		if (x->type == ENTITY_SESSION && s->s.r.subject.pid)
 			fprintf(f, "%s session %s %s %s %d\n", id, str_text(s->s.r.key),
 				mode_name(s->s.r.ceiling), mode_name(s->s.r.claim),
 				s->s.r.fail_closed);
-		if (x->type == ENTITY_TURN)
+		if (x->type == ENTITY_TURN && t->s.session->s.r.subject.pid)
 			fprintf(f, "%s turn %s causes %d held %d ended %d usage %llu %llu\n",
 				id, str_text(t->s.r.key), t->s.r.causes,
 				t->s.r.state == TURN_SUSPENDED, t->s.r.state == TURN_ENDED,
@@ -263,16 +289,19 @@ void world_restart(struct world *w, int64_t down)
 {
 	struct command c = {.type = COMMAND_RESTARTED};
 	int64_t died = w->now.wall;
-	char *before = lasting(w), *after;
+	char *before, *after;
 	bool rollback_each = w->rollback_each;
 
+	note_reviews(w);
+	before = lasting(w);
 	engine_drop(w);
 	w->book.n_calls = 0;
 	w->now.mono += down;
 	w->now.wall += down;
 	if (engine_init(&w->e, &w->config) < 0)
 		world_fail(w, "engine_init failed");
-	store_restore(w, w->store, died);
+	if (store_restore(&w->e, w->now, w->store, died) < 0)
+		world_fail(w, "what is stored can't be restored");
 	engine_commit(&w->e);
 	w->rollback_each = rollback_each;
 	world_step(w, &c);

@@ -77,8 +77,10 @@ struct world {
 	bool rollback_each; /* each step is also undone and done again */
 	bool starve_each;   /* and tried with every allocation failing */
 	bool quiet;	    /* no invariants, for a replay */
-	bool hold;	    /* steps are collected to a batch, for world_commit or world_undo */
+	bool hold;	    /* steps are collected to a batch, for world_commit or _undo */
 	unsigned long n_steps, n_rollbacks, n_starved;
+	unsigned n_reviews; /* requests that were in review at the last restart */
+	struct uuid reviews[WORLD_ITEMS];
 	char told[16384]; /* effects of the last step, as text */
 	char *trace[WORLD_TRACE];
 	unsigned n_trace;
@@ -116,8 +118,9 @@ void store_free(struct model_store *s);
 void store_take(struct model_store *s, const struct effect *e);
 void store_commit(struct model_store *s);
 void store_rollback(struct model_store *s);
-/* What the store holds goes into a new engine. */
-void store_restore(struct world *w, struct model_store *s, int64_t alive);
+/* What the store holds goes into a new engine. 0 or -ENOMEM. */
+int store_restore(
+	struct engine *e, struct instant now, struct model_store *s, int64_t alive);
 /* Is what the engine holds stored, and nothing else? */
 void store_compare(struct world *w, struct model_store *s);
 unsigned long store_rows(const struct model_store *s, enum history_event event);
@@ -132,22 +135,24 @@ char *world_canon(struct world *w);
 void world_check(struct world *w);
 
 /* ---- script.c ---- */
-/* Builds a command from a line, or does what the line says; false: it is no command of the engine. */
+/* Stand for the hashes of the edge. */
+void script_hash(struct bytes text, uint8_t *out, size_t n);
+void script_signature(struct bytes tool, struct bytes input, uint8_t out[16]);
+/* Does what a line says; false: it is no command of the engine. */
 bool script_run(struct world *w, const char *line);
 /* For a line that is a command of the engine: as world_try. */
 void script_try(struct world *w, const char *line, void (*seen)(void *arg), void *arg);
+/* ---- expect.c ---- */
 /*
- * Runs a line; then each of the patterns, separated by ';', must stand in w->told in this order,
- * and those that begin with '!' nowhere.
+ * Runs a line; then each of the patterns, separated by ';', must stand in w->told
+ * in this order, and those that begin with '!' nowhere.
  */
 void script_expect(struct world *w, const char *line, const char *patterns);
-/* Stands for the hashes of the edge. */
-void script_hash(struct bytes text, uint8_t *out, size_t n);
 /* Lines and patterns, pairs to NULL. */
 void script_all(struct world *w, const char *const *lines);
 
 /* ---- starve.c ---- */
-/* From now on the n-th allocation fails (0: none). Returns how many there were since the last call. */
+/* From now on the n-th allocation fails (0: none). Returns how many there were before. */
 unsigned long starve(unsigned long n);
 
 #endif

@@ -1,0 +1,308 @@
+/* SPDX-License-Identifier: MIT */
+/* What is bounded in the engine, one beyond the bound. */
+#include <check.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "broker/core/pipeline.h"
+#include "tests/model/world.h"
+
+static struct engine e;
+static uint64_t seeds;
+
+static const struct effects *step(struct command *c)
+{
+	static const uint8_t zero[10];
+	const struct effects *out;
+
+	c->seed = uuid_make(1000000 + 16 * ++seeds, zero);
+	ck_assert_int_eq(engine_step(&e, (struct instant){1000, 1000}, c, &out), 0);
+	return out;
+}
+
+static void setup(void)
+{
+	struct engine_config config = {.policy_time = 2000000,
+		.grace = 30000000,
+		.default_mode = MODE_NORMAL,
+		.repeat_limit = 1,
+		.max_sessions = 1000,
+		.max_pending = 100000,
+		.max_pending_bytes = 1 << 30};
+
+	ck_assert_int_eq(engine_init(&e, &config), 0);
+}
+
+static void teardown(void)
+{
+	engine_fini(&e);
+}
+
+static struct link *hello(unsigned pid, unsigned n_chain, struct effect *answer)
+{
+	struct process_id chain[32];
+	struct link *l = engine_link_open(&e, 1000, NULL);
+	struct command c = {.type = COMMAND_HELLO, .link = l};
+	const struct effects *out;
+
+	for (unsigned i = 0; i < n_chain; i++)
+		chain[i] = (struct process_id){pid - i, 1};
+	c.hello.agent = bytes_of("agent");
+	c.hello.subject = chain[0];
+	c.hello.chain = chain;
+	c.hello.n_chain = n_chain;
+	c.hello.claim = -1;
+	out = step(&c);
+	for (size_t i = 0; answer && i < out->n; i++)
+		if (out->items[i].type == EFFECT_REPLY || out->items[i].type == EFFECT_ERROR)
+			*answer = out->items[i];
+	engine_commit(&e);
+	return l;
+}
+
+static void leave(struct link *l)
+{
+	struct command c = {.type = COMMAND_LINK_GONE, .link = l};
+
+	step(&c);
+	engine_commit(&e);
+	engine_link_close(&e, l);
+}
+
+/* The answer to a call; harmless ones are allowed at once. */
+static struct effect request(struct link *l, const char *call, bool check, uint8_t flags)
+{
+	struct command c = {.type = COMMAND_REQUEST, .link = l};
+	const struct effects *out;
+	struct effect last;
+
+	c.request.call = call ? bytes_of(call) : (struct bytes){NULL, 0};
+	c.request.tool = bytes_of("Tool");
+	c.request.input = bytes_of(call ? call : "x");
+	c.request.facts.flags = flags;
+	script_hash(c.request.input, c.request.facts.input_hash, 16);
+	script_hash(c.request.input, c.request.facts.signature, 16);
+	c.request.check = check;
+	out = step(&c);
+	memset(&last, 0, sizeof(last));
+	for (size_t i = 0; i < out->n; i++)
+		if (out->items[i].type == EFFECT_VERDICT ||
+			out->items[i].type == EFFECT_REPLY ||
+			out->items[i].type == EFFECT_ERROR)
+			last = out->items[i];
+	return last;
+}
+
+START_TEST(chain)
+{
+	struct link *links[LIMIT_CHAIN + 1];
+	struct effect answer;
+
+	for (unsigned i = 0; i <= LIMIT_CHAIN; i++) {
+		links[i] = hello(100 + i, i + 1, &answer);
+		if (i < LIMIT_CHAIN)
+			ck_assert_int_eq(answer.type, EFFECT_REPLY);
+	}
+	ck_assert_int_eq(answer.type, EFFECT_ERROR);
+	ck_assert_int_eq(answer.error.code, ENGINE_LIMIT);
+	ck_assert_str_eq(answer.error.value, "chain");
+	for (unsigned i = 0; i <= LIMIT_CHAIN; i++)
+		leave(links[i]);
+}
+END_TEST
+
+START_TEST(calls_of_a_turn)
+{
+	struct link *l = hello(100, 1, NULL);
+	const struct turn *t;
+	char call[32];
+
+	for (unsigned i = 0; i < LIMIT_TURN_CALLS + 300; i++) {
+		snprintf(call, sizeof(call), "c%u", i);
+		ck_assert_int_eq(request(l, call, false, FACT_HARMLESS).type, EFFECT_VERDICT);
+		if (i % 100 == 0)
+			engine_rollback(&e);
+		else
+			engine_commit(&e);
+	}
+	t = l->s.session->s.turn;
+	ck_assert_uint_eq(t->n_settled, LIMIT_TURN_CALLS);
+	ck_assert_uint_eq(e.r.n_requests, LIMIT_TURN_CALLS);
+	ck_assert_ptr_null(request_find_call(l->s.session, bytes_of("c1")));
+	ck_assert_ptr_nonnull(request_find_call(l->s.session, bytes_of(call)));
+	leave(l);
+}
+END_TEST
+
+/* What is pending is not forgotten for what is decided. */
+START_TEST(pending_among_many)
+{
+	struct link *l = hello(100, 1, NULL);
+	char call[32];
+
+	ck_assert_int_eq(request(l, "first", false, 0).type, 0);
+	engine_commit(&e);
+	for (unsigned i = 0; i < LIMIT_TURN_CALLS + 10; i++) {
+		snprintf(call, sizeof(call), "c%u", i);
+		request(l, call, false, FACT_HARMLESS);
+		engine_commit(&e);
+	}
+	ck_assert_ptr_nonnull(request_find_call(l->s.session, bytes_of("first")));
+	ck_assert_uint_eq(e.r.n_requests, LIMIT_TURN_CALLS + 1);
+	leave(l);
+}
+END_TEST
+
+START_TEST(recent_checks)
+{
+	struct link *l = hello(100, 1, NULL);
+	char call[300];
+	struct command c = {.type = COMMAND_OUTCOME, .link = l};
+
+	for (unsigned i = 0; i < LIMIT_RECENT_CHECKS + 2; i++) {
+		/* as long as names may be */
+		snprintf(call, sizeof(call), "%0*u", (int)LIMIT_NAME, i);
+		ck_assert_int_eq(request(l, call, true, 0).reply.kind, REPLY_ASK);
+		engine_commit(&e);
+	}
+	c.about.outcome = REQUEST_SUCCEEDED;
+	for (unsigned i = 0; i < LIMIT_RECENT_CHECKS + 2; i++) {
+		const struct effects *out;
+
+		snprintf(call, sizeof(call), "%0*u", (int)LIMIT_NAME, i);
+		c.about.call = bytes_of(call);
+		out = step(&c);
+		ck_assert_int_eq(out->items[out->n - 1].reply.state,
+			i < 2 ? REQUEST_SUCCEEDED : REQUEST_ELSEWHERE);
+		engine_commit(&e);
+	}
+	leave(l);
+}
+END_TEST
+
+START_TEST(late_outcomes)
+{
+	struct link *l = hello(100, 1, NULL);
+	struct command end = {.type = COMMAND_TURN_END, .link = l};
+	struct command c = {.type = COMMAND_OUTCOME, .link = l};
+	const struct effects *out;
+	char call[32];
+
+	for (unsigned i = 0; i < 300; i++) {
+		snprintf(call, sizeof(call), "c%u", i);
+		request(l, call, false, FACT_HARMLESS);
+		engine_commit(&e);
+		if (i % 150 == 149) {
+			step(&end);
+			engine_commit(&e);
+		}
+	}
+	c.about.outcome = REQUEST_FAILED;
+	for (unsigned i = 0; i < 300; i++) {
+		snprintf(call, sizeof(call), "c%u", i);
+		c.about.call = bytes_of(call);
+		out = step(&c);
+		ck_assert_int_eq(out->items[out->n - 1].reply.state,
+			i < 300 - 64 ? REQUEST_FAILED : REQUEST_UNKNOWN);
+		engine_commit(&e);
+	}
+	leave(l);
+}
+END_TEST
+
+/* More policies leave without bye than the list holds: none counts any more. */
+START_TEST(lost_policies)
+{
+	struct link *l = hello(100, 1, NULL);
+	struct command c;
+	struct frontend *f;
+	char name[16];
+
+	for (unsigned i = 0; i <= LIMIT_POLICIES; i++) {
+		f = engine_frontend_open(&e, 1000, false, NULL);
+		snprintf(name, sizeof(name), "p%u", i);
+		c = (struct command){.type = COMMAND_FRONTEND_HELLO, .frontend = f};
+		c.greet.role = ROLE_POLICY;
+		c.greet.answers = 15;
+		c.greet.name = bytes_of(name);
+		step(&c);
+		c = (struct command){.type = COMMAND_FRONTEND_GONE, .frontend = f};
+		step(&c);
+		if (i == LIMIT_POLICIES) { /* and that is undone with its batch */
+			ck_assert(e.marks.lost_more);
+			engine_rollback(&e);
+			ck_assert(!e.marks.lost_more);
+			engine_frontend_close(&e, f);
+			break;
+		}
+		engine_commit(&e);
+		engine_frontend_close(&e, f);
+	}
+	ck_assert_uint_eq(e.marks.n_lost, LIMIT_POLICIES);
+	leave(l);
+}
+END_TEST
+
+START_TEST(denials)
+{
+	struct str *list = NULL;
+	uint8_t signature[16] = {0};
+
+	for (unsigned i = 0; i < DENIALS_MAX + 10; i++) {
+		struct str *next;
+
+		signature[0] = (uint8_t)i;
+		signature[1] = (uint8_t)(i >> 8);
+		next = denials_add(list, signature);
+		str_unref(list);
+		list = next;
+		next = denials_add(list, signature);
+		str_unref(list);
+		list = next;
+		ck_assert_uint_eq(denials_count(list, signature), 2);
+	}
+	signature[0] = signature[1] = 0;
+	ck_assert_uint_eq(denials_count(list, signature), 0);
+	signature[0] = 10;
+	ck_assert_uint_eq(denials_count(list, signature), 2);
+	str_unref(list);
+}
+END_TEST
+
+START_TEST(frontends)
+{
+	struct frontend *f[LIMIT_FRONTENDS];
+
+	for (unsigned i = 0; i < LIMIT_FRONTENDS; i++)
+		ck_assert_ptr_nonnull(f[i] = engine_frontend_open(&e, 1000, false, NULL));
+	ck_assert_ptr_null(engine_frontend_open(&e, 1000, false, NULL));
+	for (unsigned i = 0; i < LIMIT_FRONTENDS; i++)
+		engine_frontend_close(&e, f[i]);
+}
+END_TEST
+
+int main(void)
+{
+	Suite *s = suite_create("core: limits");
+	TCase *t = tcase_create("limits");
+	SRunner *r;
+	int failed;
+
+	suite_add_tcase(s, t);
+	tcase_set_timeout(t, 120);
+	tcase_add_checked_fixture(t, setup, teardown);
+	tcase_add_test(t, chain);
+	tcase_add_test(t, calls_of_a_turn);
+	tcase_add_test(t, pending_among_many);
+	tcase_add_test(t, recent_checks);
+	tcase_add_test(t, late_outcomes);
+	tcase_add_test(t, lost_policies);
+	tcase_add_test(t, denials);
+	tcase_add_test(t, frontends);
+	r = srunner_create(s);
+	srunner_run_all(r, CK_NORMAL);
+	failed = srunner_ntests_failed(r);
+	srunner_free(r);
+	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+}
