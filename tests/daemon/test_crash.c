@@ -5,8 +5,7 @@
  * nothing pending is lost, no decision is made twice.
  */
 #include <check.h>
-#include <errno.h>
-#include <poll.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -173,6 +172,7 @@ static void agent_run(int in, int out)
 			else if (f.error.data)
 				a.what = 'e';
 			break;
+		case 'q': _exit(0);
 		default: _exit(3);
 		}
 		if (write(out, &a, sizeof(a)) != (ssize_t)sizeof(a))
@@ -185,7 +185,7 @@ static void agent_start(struct world *w)
 {
 	int in[2], out[2];
 
-	ck_assert(pipe(in) == 0 && pipe(out) == 0);
+	ck_assert(pipe2(in, O_CLOEXEC) == 0 && pipe2(out, O_CLOEXEC) == 0);
 	w->agent = fork();
 	ck_assert_int_ge(w->agent, 0);
 	if (w->agent == 0) {
@@ -214,6 +214,17 @@ static struct answer order(struct world *w, char op, const char *method, const c
 	if (a.what == 'x')
 		w->dead = true;
 	return a;
+}
+
+/* By an order: the broker's parent holds the pipe, too. */
+static void agent_end(struct world *w)
+{
+	struct order o = {.op = 'q'};
+
+	ck_assert_int_eq(write(w->to, &o, sizeof(o)), (ssize_t)sizeof(o));
+	ck_assert_int_eq(waitpid(w->agent, NULL, 0), w->agent);
+	close(w->to);
+	close(w->from);
 }
 
 /* ---- the frontend ---- */
@@ -344,7 +355,12 @@ static void decide(struct world *w, const char *call, const char *verdict)
 	ck_assert_int_eq(wire_iter_array(&it, raw_member(f.result, "results")), 0);
 	ck_assert(wire_array_next(&it, &element));
 	c->decided = bytes_is(raw_text(element, "result"), "ok");
-	ck_assert_msg(c->decided, "%s was not decided", call);
+	{
+		char result[TEXT_MAX];
+
+		text_of(result, raw_text(element, "result"));
+		ck_assert_msg(c->decided, "%s was not decided: %s", call, result);
+	}
 }
 
 static void steer(struct world *w, const char *method)
@@ -527,6 +543,9 @@ static void come_back(struct world *w, unsigned at)
 	w->dead = false;
 	ck_assert_int_eq(order(w, 'c', "", "").what, 'k');
 	ck_assert_int_eq(order(w, 'm', "hello", "a").what, 'k');
+	/* what was suspended still is */
+	if (w->session[0])
+		steer(w, "resume");
 	for (unsigned i = 0; i < w->n; i++) {
 		struct call *c = &w->calls[i];
 		struct answer a;
@@ -594,9 +613,7 @@ static bool run_to(unsigned at)
 	judge(&w, at);
 	come_back(&w, at);
 	raw_close(&w.f);
-	close(w.to);
-	waitpid(w.agent, NULL, 0);
-	close(w.from);
+	agent_end(&w);
 	broker_stop(&w.b);
 	broker_fini(&w.b);
 	return whole;
