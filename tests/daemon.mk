@@ -1,15 +1,17 @@
 # SPDX-License-Identifier: MIT
 if HAVE_CHECK
-daemon_tests = tests/daemon/test_crash
+daemon_tests = tests/daemon/test_crash tests/daemon/test_disconnect tests/daemon/test_race
 check_PROGRAMS += $(daemon_tests)
 TESTS += $(daemon_tests)
 
-tests_daemon_test_crash_SOURCES = \
-	tests/daemon/broker.c \
-	tests/daemon/broker.h \
-	tests/daemon/raw.c \
-	tests/daemon/raw.h \
-	tests/daemon/test_crash.c
+daemon_common = tests/daemon/broker.c tests/daemon/broker.h tests/daemon/raw.c tests/daemon/raw.h
+tests_daemon_test_crash_SOURCES = $(daemon_common) tests/daemon/test_crash.c
 tests_daemon_test_crash_CFLAGS = $(AM_CFLAGS) $(CHECK_CFLAGS)
 tests_daemon_test_crash_LDADD = libapproval/wire/libwire.la $(CHECK_LIBS)
+tests_daemon_test_disconnect_SOURCES = $(daemon_common) tests/daemon/test_disconnect.c
+tests_daemon_test_disconnect_CFLAGS = $(AM_CFLAGS) $(CHECK_CFLAGS)
+tests_daemon_test_disconnect_LDADD = libapproval/wire/libwire.la $(CHECK_LIBS)
+tests_daemon_test_race_SOURCES = $(daemon_common) tests/daemon/test_race.c
+tests_daemon_test_race_CFLAGS = $(AM_CFLAGS) $(CHECK_CFLAGS)
+tests_daemon_test_race_LDADD = libapproval/wire/libwire.la $(CHECK_LIBS)
 endif
