@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 if HAVE_CHECK
-daemon_tests = tests/daemon/test_crash tests/daemon/test_disconnect tests/daemon/test_race
+daemon_tests = tests/daemon/test_crash tests/daemon/test_disconnect tests/daemon/test_load \
+	tests/daemon/test_race
 check_PROGRAMS += $(daemon_tests)
 TESTS += $(daemon_tests)
 
@@ -11,6 +12,12 @@ tests_daemon_test_crash_LDADD = libapproval/wire/libwire.la $(CHECK_LIBS)
 tests_daemon_test_disconnect_SOURCES = $(daemon_common) tests/daemon/test_disconnect.c
 tests_daemon_test_disconnect_CFLAGS = $(AM_CFLAGS) $(CHECK_CFLAGS)
 tests_daemon_test_disconnect_LDADD = libapproval/wire/libwire.la $(CHECK_LIBS)
+tests_daemon_test_load_SOURCES = $(daemon_common) tests/daemon/test_load.c
+tests_daemon_test_load_CFLAGS = $(AM_CFLAGS) $(CHECK_CFLAGS)
+if SANITIZED
+tests_daemon_test_load_CFLAGS += -DSANITIZED
+endif
+tests_daemon_test_load_LDADD = libapproval/wire/libwire.la $(CHECK_LIBS)
 tests_daemon_test_race_SOURCES = $(daemon_common) tests/daemon/test_race.c
 tests_daemon_test_race_CFLAGS = $(AM_CFLAGS) $(CHECK_CFLAGS)
 tests_daemon_test_race_LDADD = libapproval/wire/libwire.la $(CHECK_LIBS)

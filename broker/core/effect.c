@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define EFFECTS_KEPT 1024
+
 struct effect *effect_add(struct engine *e, enum effect_type type)
 {
 	struct effects *o = &e->out;
@@ -50,6 +52,17 @@ void effects_clear(struct engine *e)
 		str_unref(o->keep.items[i]);
 	o->keep.n = 0;
 	o->n = 0;
+	/* one step in a million ends a hundred thousand requests */
+	if (o->size > EFFECTS_KEPT) {
+		free(o->items);
+		o->items = NULL;
+		o->size = 0;
+	}
+	if (o->keep.size > EFFECTS_KEPT) {
+		free(o->keep.items);
+		o->keep.items = NULL;
+		o->keep.size = 0;
+	}
 	free(o->results);
 	o->results = NULL;
 	e->n_dirty = 0;

@@ -83,12 +83,20 @@ int set_bytes(struct engine *e, void *entity, struct str **member, struct bytes 
 	return entity_set_str(&e->r, entity, member, s);
 }
 
+int set_shared(struct engine *e, void *entity, struct str **member, struct bytes b,
+	struct str *like)
+{
+	if (b.data && like && str_equal(like, b))
+		return entity_set_str(&e->r, entity, member, str_ref(like));
+	return set_bytes(e, entity, member, b);
+}
+
 static int on_tick(struct engine *e)
 {
-	struct entity *x;
+	struct request *q;
 
-	while ((x = registry_first_due(&e->r)) && x->due <= e->now.mono)
-		TRY(request_due_now(e, ENTITY_OF(x, request)));
+	while ((q = registry_first_due(&e->r)) && q->due <= e->now.mono)
+		TRY(request_due_now(e, q));
 	return 0;
 }
 
@@ -185,9 +193,9 @@ void engine_rollback(struct engine *e)
 
 int64_t engine_next_deadline(struct engine *e)
 {
-	struct entity *x = registry_first_due(&e->r);
+	struct request *q = registry_first_due(&e->r);
 
-	return x ? x->due : 0;
+	return q ? q->due : 0;
 }
 
 struct link *engine_link_open(struct engine *e, uint32_t uid, void *owner)

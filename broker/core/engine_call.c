@@ -154,6 +154,7 @@ static int request_fill(struct engine *e, struct request *q, const struct comman
 {
 	const struct command_request *m = &c->request;
 	struct request_record *r = &q->s.r;
+	const struct request *before = TAILQ_LAST(&t->requests, request_list);
 	struct bytes cwd = m->cwd.data ? m->cwd : str_bytes(s->s.r.cwd);
 
 	q->s.session = s;
@@ -161,7 +162,7 @@ static int request_fill(struct engine *e, struct request *q, const struct comman
 	r->session = s->s.r.id;
 	r->turn = t->s.r.id;
 	TRY(set_bytes(e, q, &r->call, call));
-	TRY(set_bytes(e, q, &r->tool, m->tool));
+	TRY(set_shared(e, q, &r->tool, m->tool, before ? before->s.r.tool : NULL));
 	TRY(set_bytes(e, q, &r->input, m->input));
 	TRY(set_bytes(e, q, &r->summary, m->summary));
 	TRY(set_bytes(e, q, &r->description, m->description));

@@ -48,6 +48,9 @@ void marks_touch(struct engine *e);
 struct uuid engine_new_id(struct engine *e);
 /* Sets a member of a touched entity from bytes; data NULL sets NULL. */
 int set_bytes(struct engine *e, void *entity, struct str **member, struct bytes b);
+/* The same, without a copy where another string is alike. */
+int set_shared(struct engine *e, void *entity, struct str **member, struct bytes b,
+	struct str *like);
 
 /* ---- turns (engine_turn.c) ---- */
 /* The session's turn for a call; makes or begins one. *out NULL: a person ended the turn. */

@@ -92,12 +92,12 @@ static int session_make(struct engine *e, const struct command *c, struct sessio
 	s->owner = o;
 	s->s.r.id = engine_new_id(e);
 	id_format(key, ID_SESSION, &s->s.r.id);
-	TRY(set_bytes(e, s, &s->s.r.agent, h->agent));
+	TRY(set_shared(e, s, &s->s.r.agent, h->agent, parent ? parent->s.r.agent : NULL));
 	TRY(set_bytes(e, s, &s->s.r.key, h->key.data ? h->key : bytes_of(key)));
 	TRY(set_bytes(e, s, &s->s.r.title, h->title));
-	TRY(set_bytes(e, s, &s->s.r.cwd, h->cwd));
-	TRY(set_bytes(e, s, &s->s.r.workspace, h->workspace));
-	TRY(set_bytes(e, s, &s->s.r.exe, h->exe));
+	TRY(set_shared(e, s, &s->s.r.cwd, h->cwd, parent ? parent->s.r.cwd : NULL));
+	TRY(set_shared(e, s, &s->s.r.workspace, h->workspace, parent ? parent->s.r.workspace : NULL));
+	TRY(set_shared(e, s, &s->s.r.exe, h->exe, parent ? parent->s.r.exe : NULL));
 	s->s.r.uid = c->link->uid;
 	s->s.r.since = e->now.wall;
 	s->s.r.subject = h->subject;

@@ -25,16 +25,21 @@ enum entity_type {
 	ENTITY_FRONTEND,
 };
 
-struct entity {
-	RB_ENTRY(entity) by_id;	 /* sessions, turns, requests: in the order they arose */
-	RB_ENTRY(entity) by_due; /* those whose due is not 0 */
-	int64_t due;		 /* monotonic; 0: no timer */
-	struct undo *undo;	 /* of the present batch; NULL: untouched in it */
+/* What every entity begins with. */
+struct base {
+	struct undo *undo; /* of the present batch; NULL: untouched in it */
 	uint8_t type;
 	bool indexed;
-	bool timed;
 	bool dirty;  /* to be stored at the end of the step */
 	bool stored; /* has a row in the store */
+};
+
+/* Sessions, turns and requests, which have an id. */
+struct entity {
+	struct undo *undo; /* as in struct base */
+	uint8_t type;
+	bool indexed, dirty, stored;
+	RB_ENTRY(entity) by_id; /* in the order they arose */
 };
 
 /* A connection of an agent. Opened and closed outside of transactions. */
@@ -43,7 +48,7 @@ struct link_state {
 };
 
 struct link {
-	struct entity e;
+	struct base e;
 	struct link_state s;
 	void *owner; /* the caller's */
 	uint32_t uid;
@@ -63,7 +68,7 @@ struct frontend_state {
 };
 
 struct frontend {
-	struct entity e;
+	struct base e;
 	struct frontend_state s;
 	void *owner;
 	uint32_t uid;
@@ -143,11 +148,14 @@ struct request_state_data {
 
 struct request {
 	struct entity e;
+	int64_t due; /* monotonic; 0: no timer */
+	RB_ENTRY(request) by_due; /* while it is timed */
 	struct request_state_data s;
 	RB_ENTRY(request) by_call;
 	TAILQ_ENTRY(request) in_turn;
 	LIST_ENTRY(request) in_waiter;
 	uint32_t counted_bytes;
+	bool timed;
 	bool counted_pending, counted_settled, counted_recovered, counted_kept, counted_orphaned;
 	bool in_waiting;
 };

@@ -25,11 +25,11 @@ static int id_compare(const struct entity *a, const struct entity *b)
 	return uuid_compare(entity_id(a), entity_id(b));
 }
 
-static int due_compare(const struct entity *a, const struct entity *b)
+static int due_compare(const struct request *a, const struct request *b)
 {
 	if (a->due != b->due)
 		return a->due < b->due ? -1 : 1;
-	return id_compare(a, b);
+	return uuid_compare(&a->s.r.id, &b->s.r.id);
 }
 
 static int bytes_compare(struct bytes a, struct bytes b)
@@ -72,7 +72,7 @@ static int owner_compare(const struct owner *a, const struct owner *b)
 }
 
 RB_GENERATE_STATIC(entity_id_tree, entity, by_id, id_compare)
-RB_GENERATE_STATIC(entity_due_tree, entity, by_due, due_compare)
+RB_GENERATE_STATIC(request_due_tree, request, by_due, due_compare)
 RB_GENERATE_STATIC(session_key_tree, session, by_key, key_compare)
 RB_GENERATE_STATIC(session_subject_tree, session, by_subject, subject_compare)
 RB_GENERATE_STATIC(call_tree, request, by_call, call_compare)
@@ -117,20 +117,18 @@ void owners_free(struct registry *r)
 
 /* ---- indexes ---- */
 
-void entity_set_due(struct registry *r, void *entity, int64_t due)
+static void request_set_due(struct registry *r, struct request *q, int64_t due)
 {
-	struct entity *e = entity;
-
-	if (e->timed) {
-		if (e->due == due)
+	if (q->timed) {
+		if (q->due == due)
 			return;
-		RB_REMOVE(entity_due_tree, &r->dues, e);
-		e->timed = false;
+		RB_REMOVE(request_due_tree, &r->dues, q);
+		q->timed = false;
 	}
-	e->due = due;
-	if (due && e->indexed) {
-		RB_INSERT(entity_due_tree, &r->dues, e);
-		e->timed = true;
+	q->due = due;
+	if (due && q->e.indexed) {
+		RB_INSERT(request_due_tree, &r->dues, q);
+		q->timed = true;
 	}
 }
 
@@ -221,7 +219,7 @@ void request_uncount(struct registry *r, struct request *q)
 void request_recount(struct registry *r, struct request *q)
 {
 	request_count(r, q);
-	entity_set_due(r, q, request_due(q));
+	request_set_due(r, q, request_due(q));
 }
 
 void request_reindex(struct registry *r, struct request *q)
@@ -321,7 +319,8 @@ int entity_index(struct registry *r, void *entity)
 	case ENTITY_FRONTEND: return 0;
 	}
 	RB_INSERT(entity_id_tree, &r->ids, e);
-	entity_set_due(r, e, e->type == ENTITY_REQUEST ? request_due(entity) : 0);
+	if (e->type == ENTITY_REQUEST)
+		request_set_due(r, entity, request_due(entity));
 	return 0;
 }
 
@@ -345,7 +344,8 @@ void entity_unindex(struct registry *r, void *entity)
 		e->indexed = false;
 		return;
 	}
-	entity_set_due(r, e, 0);
+	if (e->type == ENTITY_REQUEST)
+		request_set_due(r, entity, 0);
 	RB_REMOVE(entity_id_tree, &r->ids, e);
 	switch ((enum entity_type)e->type) {
 	case ENTITY_SESSION: session_unindex(r, entity); break;
@@ -437,7 +437,7 @@ struct entity *registry_next(struct registry *r, const struct uuid *after)
 	return RB_NFIND(entity_id_tree, &r->ids, &key.e);
 }
 
-struct entity *registry_first_due(struct registry *r)
+struct request *registry_first_due(struct registry *r)
 {
-	return RB_MIN(entity_due_tree, &r->dues);
+	return RB_MIN(request_due_tree, &r->dues);
 }

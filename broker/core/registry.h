@@ -12,7 +12,7 @@
 #include "broker/core/entity.h"
 
 RB_HEAD(entity_id_tree, entity);
-RB_HEAD(entity_due_tree, entity);
+RB_HEAD(request_due_tree, request);
 RB_HEAD(session_key_tree, session);
 RB_HEAD(session_subject_tree, session);
 TAILQ_HEAD(frontend_list, frontend);
@@ -37,7 +37,7 @@ struct str_list {
 
 struct registry {
 	struct entity_id_tree ids;
-	struct entity_due_tree dues;
+	struct request_due_tree dues;
 	struct session_key_tree keys;
 	struct session_subject_tree subjects;
 	struct owner_tree owners;
@@ -81,8 +81,6 @@ void request_reindex(struct registry *r, struct request *q);
 /* For a rollback: what is derived of a request is taken back; and is derived again. */
 void request_uncount(struct registry *r, struct request *q);
 void request_recount(struct registry *r, struct request *q);
-/* The timer of an entity, derived from its state; call when that changed. */
-void entity_set_due(struct registry *r, void *entity, int64_t due);
 
 void registry_each_fresh_request(struct registry *r,
 	void (*each)(void *arg, const struct request *q), void *arg);
@@ -101,7 +99,7 @@ struct request *request_find_call(struct session *s, struct bytes call);
 struct session *session_find_subject(struct registry *r, const struct process_id *p);
 /* The first session, turn or request after an id (nil: from the start). NULL: none. */
 struct entity *registry_next(struct registry *r, const struct uuid *after);
-struct entity *registry_first_due(struct registry *r);
+struct request *registry_first_due(struct registry *r);
 const struct uuid *entity_id(const struct entity *e);
 
 #endif

@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define LIST_KEPT 4096
+
 /* What the batch did to one entity. */
 struct undo {
 	struct undo *next;
@@ -161,11 +163,22 @@ static int list_add(struct str_list *l, struct str *s)
 	return 0;
 }
 
+/* Empty, and no larger than a usual batch wants it. */
+static void list_reset(struct str_list *l)
+{
+	l->n = 0;
+	if (l->size > LIST_KEPT) {
+		free(l->items);
+		l->items = NULL;
+		l->size = 0;
+	}
+}
+
 static void list_release(struct str_list *l)
 {
 	for (size_t i = 0; i < l->n; i++)
 		str_unref(l->items[i]);
-	l->n = 0;
+	list_reset(l);
 }
 
 int entity_set_str(struct registry *r, void *entity, struct str **member, struct str *s)
@@ -314,7 +327,7 @@ void registry_commit(struct registry *r)
 {
 	undo_free(r, true);
 	list_release(&r->unref_on_commit);
-	r->unref_on_rollback.n = 0;
+	list_reset(&r->unref_on_rollback);
 }
 
 /* Requests are listed in the order in which they arose, also after a batch was undone. */
@@ -359,7 +372,7 @@ void registry_rollback(struct registry *r)
 		}
 	undo_free(r, false);
 	list_release(&r->unref_on_rollback);
-	r->unref_on_commit.n = 0;
+	list_reset(&r->unref_on_commit);
 }
 
 void registry_clear(struct registry *r)

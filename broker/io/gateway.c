@@ -3,6 +3,7 @@
 
 #include <assert.h>
 #include <errno.h>
+#include <malloc.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/random.h>
@@ -10,6 +11,7 @@
 #include <unistd.h>
 
 #define PRUNE_ROWS 1000
+#define HELD_MANY  1024 /* connections and requests that are worth a look at the heap */
 
 static int64_t clock_us(clockid_t clock)
 {
@@ -192,7 +194,6 @@ void client_gone(struct gateway *g, struct client *client)
 	engine_link_close(&g->engine, client->link);
 	engine_frontend_close(&g->engine, client->frontend);
 	free(client->name);
-	free(client->home);
 	free(client->alias);
 	free(client);
 }
@@ -323,11 +324,25 @@ static void sleep_check(struct gateway *g, struct instant now)
 	g->slept = slept;
 }
 
+/* What a burst of clients or requests took goes back to the system. */
+static void memory_return(struct gateway *g)
+{
+	size_t held = g->engine.r.n_requests + peers_count(g->peers);
+
+	if (held > g->held_most) {
+		g->held_most = held;
+	} else if (g->held_most > HELD_MANY && held < g->held_most / 2) {
+		malloc_trim(0);
+		g->held_most = held;
+	}
+}
+
 static void times_run(struct gateway *g)
 {
 	struct instant now = gateway_now();
 	int64_t due = engine_next_deadline(&g->engine);
 
+	memory_return(g);
 	sleep_check(g, now);
 	resolver_expire(g->resolver, now.mono);
 	if (due && due <= now.mono && !(g->failing && now.mono < g->retry_at)) {

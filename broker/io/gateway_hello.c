@@ -27,6 +27,25 @@ static bool stands_above_us(struct gateway *g, const struct process_id *id)
 	return false;
 }
 
+static int home_of(struct gateway *g, uint32_t uid, const char **out)
+{
+	struct home *items;
+	char *path = NULL;
+
+	for (size_t i = 0; i < g->n_homes; i++)
+		if (g->homes[i].uid == uid)
+			return *out = g->homes[i].path, 0;
+	items = grow(g->homes, g->n_homes, &g->homes_size, sizeof(*items));
+	if (!items)
+		return -ENOMEM;
+	g->homes = items;
+	/* without a home no path is below it, and only "/" is barred as a workspace */
+	workspace_home(uid, &path);
+	g->homes[g->n_homes++] = (struct home){ uid, path };
+	*out = path;
+	return 0;
+}
+
 /* The peer and its ancestors. Returns their number or an error. */
 static int chain_of(struct process *p, struct process_id chain[CHAIN_MAX])
 {
@@ -203,8 +222,9 @@ int agent_hello(struct gateway *g, struct client *client, const struct wire_fram
 	err = subject_of(g, client, f, h.m.subject, chain, n, &subject);
 	if (err)
 		goto out;
-	if (!client->home)
-		workspace_home(client->peer->uid, &client->home);
+	err = home_of(g, client->peer->uid, &client->home);
+	if (err < 0)
+		goto out;
 	err = process_cwd(subject, &cwd);
 	if (err < 0 && err != -ESRCH)
 		goto out;

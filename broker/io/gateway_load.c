@@ -153,6 +153,9 @@ void gateway_free(struct gateway *g)
 	wire_buffer_free(&g->stage);
 	names_free(g->required, g->n_required);
 	free(g->spare);
+	for (size_t i = 0; i < g->n_homes; i++)
+		free(g->homes[i].path);
+	free(g->homes);
 	free(g->staged);
 	free(g->senders);
 	free(g->events);

@@ -30,7 +30,7 @@ struct client {
 	bool closing; /* after what is staged for it has gone out */
 	char *name; /* of a frontend: who decides */
 	uint64_t serial;
-	char *home; /* of an agent's uid, for paths; NULL: none, or not asked yet */
+	const char *home; /* of an agent's uid, for paths; NULL: none */
 	char *alias; /* another name of the workspace */
 	TAILQ_ENTRY(client) entry;
 };
@@ -96,6 +96,12 @@ struct subject {
 };
 RB_HEAD(subject_tree, subject);
 
+/* Looked up once for each uid: it may ask the network. */
+struct home {
+	uint32_t uid;
+	char *path; /* NULL: none */
+};
+
 struct gateway {
 	struct event_base *base;
 	struct event *timer;
@@ -109,6 +115,8 @@ struct gateway {
 	struct resolver *resolver;
 	struct client_list frontends, agents;
 	struct pending_call *spare;
+	struct home *homes;
+	size_t n_homes, homes_size;
 	const char *store_name;
 	char **required; /* what the engine's configuration points to */
 	size_t n_required;
@@ -142,6 +150,7 @@ struct gateway {
 	/* the machine's sleep, and the sign of life */
 	int64_t slept; /* CLOCK_BOOTTIME less CLOCK_MONOTONIC */
 	int64_t alive_at;
+	size_t held_most; /* requests and connections since memory was last given back */
 	int64_t started;
 
 	struct retention retention;

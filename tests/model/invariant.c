@@ -50,7 +50,7 @@ static void check_request(struct world *w, const struct request *q)
 		due = sooner(due, s->review_due);
 	if (!pending)
 		due = s->grace;
-	HOLDS(w, x, q->e.due == due && q->e.timed == (due != 0));
+	HOLDS(w, x, q->due == due && q->timed == (due != 0));
 	HOLDS(w, x, s->stopped == (state == REQUEST_HELD));
 	HOLDS(w, x, state == REQUEST_REVIEW ? s->review_due && s->review : !s->review);
 	HOLDS(w, x, state == REQUEST_REVIEW || !s->offered);
@@ -217,7 +217,8 @@ void world_check(struct world *w)
 		n[x->type]++;
 	for (x = registry_next(r, &start); x; x = registry_next(r, entity_id(x))) {
 		HOLDS(w, x, x->indexed && !x->dirty);
-		due = sooner(due, x->due);
+		if (x->type == ENTITY_REQUEST)
+			due = sooner(due, ENTITY_OF(x, request)->due);
 		switch ((enum entity_type)x->type) {
 		case ENTITY_SESSION:
 			check_session(w, ENTITY_OF(x, session), (unsigned)n[ENTITY_TURN]);

@@ -157,6 +157,8 @@ static void print_request(struct printer *p, const struct request *q)
 				    : old     ? -1
 					      : age));
 	}
+	put_time(p, "due", q->due, true);
+	fprintf(p->f, " timed=%d", q->timed);
 	if (p->canon)
 		return;
 	put_hex(p, "digest", r->digest, 4);
@@ -175,9 +177,7 @@ static void print_entity(struct printer *p, const struct entity *x)
 	case ENTITY_LINK:
 	case ENTITY_FRONTEND: break;
 	}
-	put_time(p, "due", x->due, true);
-	fprintf(p->f, " stored=%d dirty=%d timed=%d indexed=%d\n", x->stored, x->dirty,
-		x->timed, x->indexed);
+	fprintf(p->f, " stored=%d dirty=%d indexed=%d\n", x->stored, x->dirty, x->indexed);
 }
 
 static void print_actor(struct printer *p, const struct actor *a)
