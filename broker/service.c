@@ -336,7 +336,11 @@ static int notify_send(const struct service_notify *n, const char *text)
 static int notify_status(const struct service_notify *n, const char *fields, const char *status)
 {
 	char text[STATUS_MOST + 64];
-	size_t at = (size_t)snprintf(text, sizeof(text), "%sSTATUS=", fields);
+	size_t at;
+
+	if (!status)
+		return notify_send(n, fields);
+	at = (size_t)snprintf(text, sizeof(text), "%sSTATUS=", fields);
 
 	for (const char *s = status; *s && at < sizeof(text) - 2; s++)
 		text[at++] = (unsigned char)*s < 0x20 || *s == 0x7f ? ' ' : *s;

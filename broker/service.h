@@ -67,7 +67,7 @@ struct service_notify {
 /* Takes NOTIFY_SOCKET, WATCHDOG_USEC and WATCHDOG_PID out of the environment. */
 int service_notify_init(struct service_notify *n);
 void service_notify_release(struct service_notify *n);
-int service_notify_ready(const struct service_notify *n, const char *status);
+int service_notify_ready(const struct service_notify *n, const char *status); /* NULL: none */
 int service_notify_reloading(const struct service_notify *n);
 int service_notify_stopping(const struct service_notify *n);
 int service_notify_watchdog(const struct service_notify *n);

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 if HAVE_CHECK
 daemon_tests = tests/daemon/test_crash tests/daemon/test_disconnect tests/daemon/test_load \
-	tests/daemon/test_race
+	tests/daemon/test_race tests/daemon/test_reload tests/daemon/test_store
 check_PROGRAMS += $(daemon_tests)
 TESTS += $(daemon_tests)
 
@@ -21,4 +21,10 @@ tests_daemon_test_load_LDADD = libapproval/wire/libwire.la $(CHECK_LIBS)
 tests_daemon_test_race_SOURCES = $(daemon_common) tests/daemon/test_race.c
 tests_daemon_test_race_CFLAGS = $(AM_CFLAGS) $(CHECK_CFLAGS)
 tests_daemon_test_race_LDADD = libapproval/wire/libwire.la $(CHECK_LIBS)
+tests_daemon_test_reload_SOURCES = $(daemon_common) tests/daemon/test_reload.c
+tests_daemon_test_reload_CFLAGS = $(AM_CFLAGS) $(CHECK_CFLAGS)
+tests_daemon_test_reload_LDADD = libapproval/wire/libwire.la $(CHECK_LIBS)
+tests_daemon_test_store_SOURCES = $(daemon_common) tests/daemon/test_store.c
+tests_daemon_test_store_CFLAGS = $(AM_CFLAGS) $(CHECK_CFLAGS)
+tests_daemon_test_store_LDADD = libapproval/wire/libwire.la $(CHECK_LIBS)
 endif
