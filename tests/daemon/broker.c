@@ -77,6 +77,17 @@ static void run(const struct broker *b, const char *const *args, const char *not
 		argv[n++] = *args;
 	setenv("NOTIFY_SOCKET", notify, 1);
 	unsetenv("LISTEN_FDS");
+	if (b->listening) {
+		char pid[16];
+
+		/* as systemd does it: from descriptor 3 on */
+		if (dup2(b->listening[0], 3) < 0 || dup2(b->listening[1], 4) < 0)
+			_exit(125);
+		snprintf(pid, sizeof(pid), "%d", (int)getpid());
+		setenv("LISTEN_PID", pid, 1);
+		setenv("LISTEN_FDS", "2", 1);
+		setenv("LISTEN_FDNAMES", "agent:frontend", 1);
+	}
 	for (const char *const *e = b->env; e && *e; e++)
 		putenv((char *)(uintptr_t)*e);
 	execv(argv[0], (char *const *)(uintptr_t)argv);

@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /* Signals: the configuration is read again, and the broker ends cleanly. */
 #include <check.h>
+#include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <sys/stat.h>
+#include <sys/socket.h>
 #include <sys/syscall.h>
+#include <sys/un.h>
 #include <unistd.h>
 
 #include "tests/daemon/broker.h"
@@ -132,6 +134,56 @@ START_TEST(termination)
 }
 END_TEST
 
+static int socket_listening(const char *path)
+{
+	struct sockaddr_un a = {.sun_family = AF_UNIX};
+	int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+
+	ck_assert_int_ge(fd, 10); /* out of the way of the inherited numbers */
+	snprintf(a.sun_path, sizeof(a.sun_path), "%s", path);
+	ck_assert_int_eq(bind(fd, (struct sockaddr *)&a, sizeof(a)), 0);
+	ck_assert_int_eq(listen(fd, 64), 0);
+	return fd;
+}
+
+/* A client may connect before the broker is there; its sockets outlive the broker. */
+START_TEST(activation)
+{
+	struct wire_frame reply;
+	struct wire_open m;
+	struct broker b;
+	struct raw f;
+	int fds[2], fill[8];
+
+	for (unsigned i = 0; i < 8; i++)
+		ck_assert_int_ge(fill[i] = fcntl(0, F_DUPFD_CLOEXEC, 3), 0);
+	broker_init(&b);
+	snprintf(b.agent, sizeof(b.agent), "%s/agent.sock", b.dir);
+	snprintf(b.frontend, sizeof(b.frontend), "%s/frontend.sock", b.dir);
+	fds[0] = socket_listening(b.agent);
+	fds[1] = socket_listening(b.frontend);
+	b.listening = fds;
+	raw_connect(&f, b.frontend);
+	for (unsigned i = 0; i < 2; i++) {
+		broker_start(&b, NULL);
+		if (i) /* the first one connected before there was a broker */
+			raw_connect(&f, b.frontend);
+		ck_assert(!raw_hello_frontend(&f, "human").error.data);
+		wire_map_open(&m, raw_call(&f, "list"));
+		wire_close(&m);
+		reply = raw_reply(&f, raw_send(&f));
+		ck_assert(!reply.error.data);
+		raw_close(&f);
+		broker_stop(&b);
+		ck_assert_int_eq(access(b.agent, F_OK), 0);
+		ck_assert_int_eq(access(b.frontend, F_OK), 0);
+	}
+	for (unsigned i = 0; i < 8; i++)
+		close(fill[i]);
+	broker_fini(&b);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *s = suite_create("signals");
@@ -142,6 +194,7 @@ int main(void)
 	tcase_set_timeout(t, 120);
 	tcase_add_test(t, configuration);
 	tcase_add_test(t, termination);
+	tcase_add_test(t, activation);
 	suite_add_tcase(s, t);
 	sr = srunner_create(s);
 	srunner_run_all(sr, CK_NORMAL);
