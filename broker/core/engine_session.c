@@ -6,7 +6,13 @@
 
 enum mode session_mode(const struct session *s)
 {
-	return s->s.r.claim < s->s.r.ceiling ? s->s.r.claim : s->s.r.ceiling;
+	enum mode mode = s->s.r.claim;
+
+	/* a person's ceiling holds for the sub-agents, too */
+	for (; s; s = s->s.parent)
+		if (s->s.r.ceiling < mode)
+			mode = s->s.r.ceiling;
+	return mode;
 }
 
 unsigned session_chain(const struct session *s, const struct session *out[LIMIT_CHAIN])

@@ -145,6 +145,12 @@ SCENARIO(grandchildren_keep_what_they_inherited, READY, "B hello s8 pid=5", "",
 	"restart", "", "G hello s10 pid=7 chain=6,5", "G<hello s10 normal t2 SUSPENDED",
 	"H hello", "", "H resume s8", "G~resumed t2")
 
+/* A ceiling that a person sets holds for the sub-agents that are there already. */
+SCENARIO(children_keep_below_the_ceiling, READY, CHILD, "C request c1 Bash mutating", "",
+	"H ceiling s1 plan", "", "C request c2 Bash mutating", "C<deny c2 mode plan",
+	"C mode normal", "C<mode plan", "H ceiling s1 normal", "",
+	"C mode normal", "C<mode normal")
+
 SCENARIO(children_end_with_the_turn, READY, CHILD, "A begin", "", "C request c1 Bash", "",
 	"G hello s3 pid=30 chain=10", "", "A end", "A<turn t1 ENDED; !c1", "A begin", "!c1",
 	"H endturn s1", "C<deny c1 user suspended; H<count 2", "C request c2 Read inside",
@@ -196,6 +202,7 @@ int main(void)
 	tcase_add_test(t, children_inherit);
 	tcase_add_test(t, children_keep_what_they_inherited);
 	tcase_add_test(t, grandchildren_keep_what_they_inherited);
+	tcase_add_test(t, children_keep_below_the_ceiling);
 	tcase_add_test(t, children_end_with_the_turn);
 	tcase_add_test(t, children_are_superseded);
 	tcase_add_test(t, chains_end);
