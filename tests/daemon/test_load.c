@@ -227,19 +227,27 @@ START_TEST(hundred_thousand_pending_stored)
 }
 END_TEST
 
+#ifdef SANITIZED
+static const bool sanitized = true;
+#else
+static const bool sanitized = false;
+#endif
+
 int main(void)
 {
-	Suite *s = suite_create("load");
-	TCase *t = tcase_create("load");
+	Suite *s;
+	TCase *t;
 	SRunner *sr;
 	int failed;
 
-#ifdef SANITIZED
-	printf("memory is measured without sanitizers: skipped\n");
-	return SKIPPED;
-#endif
 	setvbuf(stdout, NULL, _IOLBF, 0);
+	if (sanitized) {
+		printf("memory is measured without sanitizers: skipped\n");
+		return SKIPPED;
+	}
 	files_limit();
+	s = suite_create("load");
+	t = tcase_create("load");
 	tcase_set_timeout(t, 600);
 	tcase_add_test(t, ten_thousand_connections);
 	tcase_add_test(t, ten_thousand_sessions);

@@ -19,7 +19,7 @@ struct offer {
 	uint8_t digest[32];
 };
 
-static void agent_run(const char *path, int out)
+static void agent_run(const char *path, int in, int out)
 {
 	struct raw r;
 	char call[32], verdict;
@@ -32,7 +32,8 @@ static void agent_run(const char *path, int out)
 		snprintf(call, sizeof(call), "c%u", i);
 		f = raw_reply(&r, raw_request(&r, call, "Frobnicate", call));
 		verdict = bytes_is(raw_text(f.result, "verdict"), "allow") ? 'a' : 'd';
-		if (write(out, &verdict, 1) != 1)
+		/* not the next one before both frontends have been told of this one */
+		if (write(out, &verdict, 1) != 1 || read(in, &verdict, 1) != 1)
 			_exit(1);
 	}
 	_exit(0);
@@ -89,17 +90,17 @@ START_TEST(one_wins)
 	struct raw allows, denies;
 	unsigned allowed = 0;
 	struct broker b;
-	int p[2];
+	int p[2], go[2];
 	pid_t pid;
 
 	broker_init(&b);
 	broker_start(&b, NULL);
 	frontend_start(&allows, b.frontend);
 	frontend_start(&denies, b.frontend);
-	ck_assert_int_eq(pipe(p), 0);
+	ck_assert(pipe(p) == 0 && pipe(go) == 0);
 	pid = fork();
 	if (pid == 0)
-		agent_run(b.agent, p[1]);
+		agent_run(b.agent, go[0], p[1]);
 	for (unsigned i = 0; i < ROUNDS; i++) {
 		struct offer o, same;
 		uint32_t a, d;
@@ -123,6 +124,7 @@ START_TEST(one_wins)
 		ck_assert_int_eq(read(p[0], &verdict, 1), 1);
 		ck_assert_int_eq(verdict, first ? 'a' : 'd');
 		allowed += first;
+		ck_assert_int_eq(write(go[1], &verdict, 1), 1);
 	}
 	printf("%u of %u were allowed\n", allowed, ROUNDS);
 	ck_assert_int_eq(waitpid(pid, NULL, 0), pid);
