@@ -295,6 +295,24 @@ START_TEST(frame_too_large)
 }
 END_TEST
 
+/* More values than a message may have. */
+START_TEST(too_many_elements)
+{
+	static const uint8_t head[] = "\x94\x00\x01\xa5stats\xdd";
+	const uint32_t n = LIMIT_ELEMENTS;
+	size_t len = sizeof(head) - 1;
+	uint8_t *data = malloc(len + 4 + n);
+
+	ck_assert_ptr_nonnull(data);
+	memcpy(data, head, len);
+	for (int shift = 24; shift >= 0; shift -= 8)
+		data[len++] = (uint8_t)(n >> shift);
+	memset(data + len, 0xc0, n);
+	ends_connection(data, len + n);
+	free(data);
+}
+END_TEST
+
 /* A text of one byte too many is an error; the connection lives. */
 START_TEST(text_too_long)
 {
@@ -401,6 +419,7 @@ int main(void)
 	tcase_add_test(t, never_reads);
 	tcase_add_test(t, garbage);
 	tcase_add_test(t, frame_too_large);
+	tcase_add_test(t, too_many_elements);
 	tcase_add_test(t, text_too_long);
 	tcase_add_test(t, descriptor_closed);
 	tcase_add_test(t, half_closed);

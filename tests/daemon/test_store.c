@@ -217,6 +217,43 @@ START_TEST(full)
 }
 END_TEST
 
+/* ---- locked ---- */
+
+/* SQLite's lock of the one writer: a byte of the index of the write-ahead log. */
+#define WRITE_LOCK 120
+
+static int lock_fd;
+
+static void lock(short type)
+{
+	struct flock l = {
+		.l_type = type, .l_whence = SEEK_SET, .l_start = WRITE_LOCK, .l_len = 1};
+
+	/* the broker has it only while it writes */
+	ck_assert_int_eq(fcntl(lock_fd, F_SETLKW, &l), 0);
+}
+
+static void unlock(void)
+{
+	lock(F_UNLCK);
+}
+
+START_TEST(locked)
+{
+	char path[128];
+
+	broker_init(&b);
+	start(NULL);
+	snprintf(path, sizeof(path), "%s/state/history.db-shm", b.dir);
+	lock_fd = open(path, O_RDWR | O_CLOEXEC);
+	ck_assert_int_ge(lock_fd, 0);
+	lock(F_WRLCK);
+	failing(unlock);
+	close(lock_fd);
+	broker_fini(&b);
+}
+END_TEST
+
 /* ---- refused at the start ---- */
 
 static void start_refused(void)
@@ -241,6 +278,60 @@ START_TEST(corrupt)
 	ck_assert_int_eq(pread(fd, text, sizeof(text), 0), (ssize_t)sizeof(text));
 	ck_assert_mem_eq(text, garbage, sizeof(text));
 	close(fd);
+	broker_fini(&b);
+}
+END_TEST
+
+/* Written by a version that is not known yet. */
+START_TEST(newer)
+{
+	/* the file's own version, at its place in SQLite's header */
+	static const uint8_t version[4] = {0x7f, 0xff, 0xff, 0xff};
+	uint8_t *before, *after;
+	char path[128];
+	struct stat st;
+	int fd;
+
+	broker_init(&b);
+	broker_start(&b, NULL);
+	broker_stop(&b);
+	snprintf(path, sizeof(path), "%s/state/history.db", b.dir);
+	fd = open(path, O_RDWR | O_CLOEXEC);
+	ck_assert_int_ge(fd, 0);
+	ck_assert_int_eq(pwrite(fd, version, 4, 60), 4);
+	ck_assert_int_eq(fstat(fd, &st), 0);
+	before = malloc((size_t)st.st_size);
+	after = calloc(1, (size_t)st.st_size + 1);
+	ck_assert(before && after);
+	ck_assert_int_eq(pread(fd, before, (size_t)st.st_size, 0), st.st_size);
+	start_refused();
+	ck_assert_int_eq(pread(fd, after, (size_t)st.st_size + 1, 0), st.st_size);
+	ck_assert_mem_eq(before, after, (size_t)st.st_size);
+	free(before);
+	free(after);
+	close(fd);
+	broker_fini(&b);
+}
+END_TEST
+
+START_TEST(read_only)
+{
+	char state[96];
+
+	broker_init(&b);
+	broker_start(&b, NULL);
+	broker_stop(&b);
+	snprintf(state, sizeof(state), "%s/state", b.dir);
+	if (mount(state, state, NULL, MS_BIND, NULL) < 0) {
+		printf("no right to mount: a read-only folder is not tried\n");
+		broker_fini(&b);
+		return;
+	}
+	ck_assert_int_eq(mount(NULL, state, NULL, MS_REMOUNT | MS_BIND | MS_RDONLY, NULL), 0);
+	start_refused();
+	ck_assert_int_eq(umount2(state, MNT_DETACH), 0);
+	broker_start(&b, NULL);
+	broker_stop(&b);
 	broker_fini(&b);
 }
 END_TEST
@@ -277,7 +368,10 @@ int main(void)
 	setvbuf(stdout, NULL, _IOLBF, 0);
 	tcase_set_timeout(t, 120);
 	tcase_add_test(t, full);
+	tcase_add_test(t, locked);
 	tcase_add_test(t, corrupt);
+	tcase_add_test(t, newer);
+	tcase_add_test(t, read_only);
 	tcase_add_test(t, second_broker);
 	suite_add_tcase(s, t);
 	sr = srunner_create(s);
