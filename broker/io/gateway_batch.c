@@ -37,12 +37,20 @@ void stage_end(struct gateway *g, struct client *client, bool answer)
 	s->answer = answer;
 }
 
-void answer_error(struct gateway *g, struct client *client, uint32_t call, enum wire_code code,
+void batch_error(struct gateway *g, struct client *client, uint32_t call, enum wire_code code,
 	const char *message, const char *key, struct bytes value)
 {
 	wire_pack_reply_error(stage_begin(g), call, code, message, key, value);
 	stage_end(g, client, true);
 	g->n_commands++;
+}
+
+void answer_error(struct gateway *g, struct client *client, uint32_t call, enum wire_code code,
+	const char *message, const char *key, struct bytes value)
+{
+	batch_error(g, client, call, code, message, key, value);
+	if (!g->stage.error)
+		g->staged[g->n_staged - 1].free_of_batch = true;
 }
 
 static void answered(struct client *client)
@@ -56,12 +64,13 @@ static void answered(struct client *client)
 	}
 }
 
-static void stage_send(struct gateway *g)
+/* Sends what is staged; of a batch that failed only what does not hang on it. */
+static void stage_send(struct gateway *g, bool failed)
 {
 	for (size_t i = 0; i < g->n_staged; i++) {
 		struct staged *s = &g->staged[i];
 
-		if (!s->client->peer)
+		if (!s->client->peer || (failed && !s->free_of_batch))
 			continue;
 		peer_send(s->client->peer, (struct bytes){ g->stage.data + s->at, s->len });
 		if (s->answer)
@@ -216,7 +225,7 @@ void batch_commit(struct gateway *g)
 		g->commits++;
 	}
 	engine_commit(&g->engine);
-	stage_send(g);
+	stage_send(g, false);
 	for (size_t i = 0; i < g->n_events; i++) {
 		struct client *c = g->events[i].client;
 
@@ -329,7 +338,8 @@ void batch_fail(struct gateway *g, int error)
 		g->failing = true;
 		g->retry_at = now.mono + (int64_t)TIME_STORE_RETRY_MS * 1000;
 	}
-	/* nothing of it is sent but that it failed */
+	/* nothing of it is sent but that it failed, and what was wrong before it began */
+	stage_send(g, true);
 	g->senders = NULL;
 	g->senders_size = 0;
 	g->n_changes = 0;
@@ -342,13 +352,13 @@ void batch_fail(struct gateway *g, int error)
 		else if (senders[i].request)
 			deny_uncommitted(g, &senders[i], store_reason(error));
 		else
-			answer_error(g, senders[i].client, senders[i].call, WIRE_STORE,
+			batch_error(g, senders[i].client, senders[i].call, WIRE_STORE,
 				store_reason(error), NULL, none);
 	}
 	free(senders);
 	if (g->stage.error)
 		log_error(g->log, "out of memory: %zu callers are not answered", n_senders);
 	else
-		stage_send(g);
+		stage_send(g, false);
 	batch_reset(g);
 }

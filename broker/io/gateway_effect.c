@@ -265,7 +265,7 @@ static void take_error(struct gateway *g, const struct effect *e)
 	struct wire_open m, d;
 
 	if (e->error.code != ENGINE_GONE) {
-		answer_error(g, client, e->call, codes[e->error.code], e->error.message,
+		batch_error(g, client, e->call, codes[e->error.code], e->error.message,
 			e->error.key, bytes_of(e->error.value));
 		return;
 	}

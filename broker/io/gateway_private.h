@@ -51,6 +51,7 @@ struct staged {
 	struct client *client;
 	size_t at, len;
 	bool answer;
+	bool free_of_batch; /* true whatever becomes of the batch: it is sent all the same */
 };
 
 /* Who is to be told when the batch fails. */
@@ -186,6 +187,9 @@ void *grow(void *items, size_t n, size_t *size, size_t item); /* NULL: no memory
 /* One more message for a client: write it into the buffer, then stage_end. */
 struct wire_buffer *stage_begin(struct gateway *g);
 void stage_end(struct gateway *g, struct client *client, bool answer);
+/* An error that the engine gave, so that it is the batch's; and one that no state is behind. */
+void batch_error(struct gateway *g, struct client *client, uint32_t call, enum wire_code code,
+	const char *message, const char *key, struct bytes value);
 void answer_error(struct gateway *g, struct client *client, uint32_t call, enum wire_code code,
 	const char *message, const char *key, struct bytes value);
 /* The call is the batch's from here on. -ENOMEM. */

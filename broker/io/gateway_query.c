@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The calls of frontends that only ask. They read what the batch so far made of the engine. */
+/* The calls of frontends that only ask. */
 #include <config.h>
 
 #include "broker/io/gateway_private.h"
@@ -336,7 +336,6 @@ static int query_history(struct gateway *g, struct client *client, const struct 
 	hq.tool = q.tool;
 	hq.all_uids = client->frontend->admin;
 	hq.uid = client->frontend->uid;
-	batch_commit(g); /* the store shows what is committed */
 	page.b = stage_begin(g);
 	page.from = wire_buffer_mark(page.b);
 	page.a = &a;
@@ -370,7 +369,6 @@ static int query_verify(struct gateway *g, struct client *client, const struct w
 
 	if (v)
 		return problem_answer(g, client, f->id, v, &problem), 0;
-	batch_commit(g);
 	v = journal_verify(g->journal, q.after, q.limit && q.limit < 2000 ? q.limit : 2000, &h);
 	if (v < 0) {
 		answer_error(g, client, f->id, WIRE_STORE, "the history can't be read", NULL, none);
@@ -435,7 +433,7 @@ static int query_stats(struct gateway *g, struct client *client, const struct wi
 	return 0;
 }
 
-int frontend_query(struct gateway *g, struct client *client, const struct wire_frame *f, int method)
+static int query(struct gateway *g, struct client *client, const struct wire_frame *f, int method)
 {
 	struct listing l = { 0 };
 
@@ -452,4 +450,18 @@ int frontend_query(struct gateway *g, struct client *client, const struct wire_f
 	case WIRE_FRONTEND_STATS: return query_stats(g, client, f);
 	default: return 0;
 	}
+}
+
+/*
+ * A question is a batch of its own: it shows what is committed, and it is answered
+ * whatever becomes of the commands that came with it.
+ */
+int frontend_query(struct gateway *g, struct client *client, const struct wire_frame *f, int method)
+{
+	int err;
+
+	batch_commit(g);
+	err = query(g, client, f, method);
+	batch_commit(g);
+	return err;
 }
