@@ -1,14 +1,10 @@
 # SPDX-License-Identifier: MIT
 if HAVE_CHECK
-daemon_tests = tests/daemon/test_crash tests/daemon/test_disconnect tests/daemon/test_load \
-	tests/daemon/test_race tests/daemon/test_reload tests/daemon/test_store
+daemon_tests = tests/daemon/test_disconnect tests/daemon/test_load tests/daemon/test_store
 check_PROGRAMS += $(daemon_tests)
 TESTS += $(daemon_tests)
 
 daemon_common = tests/daemon/broker.c tests/daemon/broker.h tests/daemon/raw.c tests/daemon/raw.h
-tests_daemon_test_crash_SOURCES = $(daemon_common) tests/daemon/test_crash.c
-tests_daemon_test_crash_CFLAGS = $(AM_CFLAGS) $(CHECK_CFLAGS)
-tests_daemon_test_crash_LDADD = libapproval/wire/libwire.la $(CHECK_LIBS)
 tests_daemon_test_disconnect_SOURCES = $(daemon_common) tests/daemon/test_disconnect.c
 tests_daemon_test_disconnect_CFLAGS = $(AM_CFLAGS) $(CHECK_CFLAGS)
 tests_daemon_test_disconnect_LDADD = libapproval/wire/libwire.la $(CHECK_LIBS)
@@ -18,12 +14,6 @@ if SANITIZED
 tests_daemon_test_load_CFLAGS += -DSANITIZED
 endif
 tests_daemon_test_load_LDADD = libapproval/wire/libwire.la $(CHECK_LIBS)
-tests_daemon_test_race_SOURCES = $(daemon_common) tests/daemon/test_race.c
-tests_daemon_test_race_CFLAGS = $(AM_CFLAGS) $(CHECK_CFLAGS)
-tests_daemon_test_race_LDADD = libapproval/wire/libwire.la $(CHECK_LIBS)
-tests_daemon_test_reload_SOURCES = $(daemon_common) tests/daemon/test_reload.c
-tests_daemon_test_reload_CFLAGS = $(AM_CFLAGS) $(CHECK_CFLAGS)
-tests_daemon_test_reload_LDADD = libapproval/wire/libwire.la $(CHECK_LIBS)
 tests_daemon_test_store_SOURCES = $(daemon_common) tests/daemon/test_store.c
 tests_daemon_test_store_CFLAGS = $(AM_CFLAGS) $(CHECK_CFLAGS)
 tests_daemon_test_store_LDADD = libapproval/wire/libwire.la $(CHECK_LIBS)

@@ -7,6 +7,7 @@ include tests/lib.mk
 include tests/ctl.mk
 include tests/hook.mk
 include tests/daemon.mk
+include tests/crash.mk
 include tests/bench.mk
 include tests/classify.mk
 include tests/harness.mk

@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Two frontends decide the same request at the same moment: one wins, the other is
- * told so with the winner's state, and the agent gets the winner's verdict.
+ * Two frontends, each a process of its own, decide the same request at the same
+ * moment: one wins, the other is told so with the winner's state, both are told the
+ * winner's verdict by an event, and the agent gets it.
  */
 #include <check.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -14,12 +16,28 @@
 
 #define ROUNDS 2000
 
-struct offer {
+/* What a frontend saw of a round. */
+struct sight {
 	char request[64];
-	uint8_t digest[32];
+	bool allows; /* what it wanted */
+	bool ok;     /* it was the first */
+	/* when it was not: what it was told */
+	char result[16], state[16], source[16];
+	char resolved[16]; /* the verdict in the event */
 };
 
-static void agent_run(const char *path, int in, int out)
+/* Of one child; the test holds the other ends. */
+struct child {
+	pid_t pid;
+	int from;
+};
+
+static void text_of(char *out, size_t size, struct bytes b)
+{
+	snprintf(out, size, "%.*s", (int)b.len, b.data ? (const char *)b.data : "");
+}
+
+static void agent_run(const char *path, int go, int out)
 {
 	struct raw r;
 	char call[32], verdict;
@@ -29,107 +47,153 @@ static void agent_run(const char *path, int in, int out)
 	for (unsigned i = 0; i < ROUNDS; i++) {
 		struct wire_frame f;
 
+		if (read(go, &verdict, 1) != 1)
+			_exit(1);
 		snprintf(call, sizeof(call), "c%u", i);
 		f = raw_reply(&r, raw_request(&r, call, "Frobnicate", call));
 		verdict = bytes_is(raw_text(f.result, "verdict"), "allow") ? 'a' : 'd';
-		/* not the next one before both frontends have been told of this one */
-		if (write(out, &verdict, 1) != 1 || read(in, &verdict, 1) != 1)
+		if (write(out, &verdict, 1) != 1)
 			_exit(1);
 	}
 	_exit(0);
 }
 
-static void frontend_start(struct raw *r, const char *path)
+/* The reply and the event, in whatever order they come. */
+static void outcome_take(struct raw *r, uint32_t id, struct sight *s)
 {
-	struct wire_buffer *b;
+	bool replied = false;
+
+	while (!replied || !s->resolved[0]) {
+		struct wire_frame f = raw_next(r);
+		struct bytes element;
+		struct wire_iter it;
+
+		if (f.type == WIRE_REPLY && f.id == id) {
+			ck_assert_int_eq(
+				wire_iter_array(&it, raw_member(f.result, "results")), 0);
+			ck_assert(wire_array_next(&it, &element));
+			text_of(s->result, sizeof(s->result), raw_text(element, "result"));
+			text_of(s->state, sizeof(s->state), raw_text(element, "state"));
+			text_of(s->source, sizeof(s->source), raw_text(element, "source"));
+			s->ok = strcmp(s->result, "ok") == 0;
+			replied = true;
+		} else if (f.type == WIRE_NOTIFY && bytes_is(f.method, "resolved") &&
+			   bytes_is(raw_text(f.params, "request"), s->request)) {
+			text_of(s->resolved, sizeof(s->resolved),
+				raw_text(f.params, "verdict"));
+		}
+	}
+}
+
+/* which: 0 or 1; the two never want the same. */
+static void frontend_run(const char *path, unsigned which, int go, int out)
+{
 	struct wire_open m;
+	struct raw r;
+	char c = 'r';
 
-	raw_connect(r, path);
-	raw_hello_frontend(r, "human");
-	b = raw_call(r, "subscribe");
-	wire_map_open(&m, b);
+	raw_connect(&r, path);
+	raw_hello_frontend(&r, "human");
+	wire_map_open(&m, raw_call(&r, "subscribe"));
 	wire_close(&m);
-	raw_reply(r, raw_send(r));
+	raw_reply(&r, raw_send(&r));
+	if (write(out, &c, 1) != 1)
+		_exit(1);
+	for (unsigned i = 0; i < ROUNDS; i++) {
+		struct sight s = {.allows = (i + which) % 2 == 0};
+		struct bytes item = raw_member(raw_notification(&r, "offered").params, "item");
+		struct bytes digest = raw_text(item, "digest");
+		uint8_t seen[32];
+		uint32_t id;
+
+		text_of(s.request, sizeof(s.request), raw_text(item, "request"));
+		ck_assert_uint_eq(digest.len, sizeof(seen));
+		memcpy(seen, digest.data, sizeof(seen));
+		/* both have it: they are let go together */
+		if (write(out, &c, 1) != 1 || read(go, &c, 1) != 1)
+			_exit(1);
+		id = raw_decide(&r, bytes_of(s.request), (struct bytes){seen, sizeof(seen)},
+			s.allows ? "allow" : "deny");
+		outcome_take(&r, id, &s);
+		if (write(out, &s, sizeof(s)) != (ssize_t)sizeof(s))
+			_exit(1);
+	}
+	_exit(0);
 }
 
-static void offer_take(struct raw *r, struct offer *o)
+static struct child frontend_start(const struct broker *b, unsigned which, int go)
 {
-	struct bytes item = raw_member(raw_notification(r, "offered").params, "item");
-	struct bytes id = raw_text(item, "request"), digest = raw_text(item, "digest");
+	struct child c;
+	int p[2];
+	char ready;
 
-	snprintf(o->request, sizeof(o->request), "%.*s", (int)id.len, (const char *)id.data);
-	ck_assert_uint_eq(digest.len, sizeof(o->digest));
-	memcpy(o->digest, digest.data, digest.len);
+	ck_assert_int_eq(pipe(p), 0);
+	c.pid = fork();
+	ck_assert_int_ge(c.pid, 0);
+	if (c.pid == 0)
+		frontend_run(b->frontend, which, go, p[1]);
+	close(p[1]);
+	c.from = p[0];
+	ck_assert_int_eq(read(c.from, &ready, 1), 1);
+	return c;
 }
 
-static uint32_t decide(struct raw *r, const struct offer *o, const char *verdict)
+static void round_judge(const struct sight *a, const struct sight *b, char told)
 {
-	return raw_decide(
-		r, bytes_of(o->request), (struct bytes){o->digest, sizeof(o->digest)}, verdict);
-}
+	const struct sight *winner = a->ok ? a : b, *loser = a->ok ? b : a;
+	const char *verdict = winner->allows ? "allow" : "deny";
 
-/* True for ok; what else must be gone, with that state. */
-static bool won(struct raw *r, uint32_t id, const char *other_state)
-{
-	struct wire_frame f = raw_reply(r, id);
-	struct bytes element;
-	struct wire_iter it;
-
-	ck_assert_int_eq(wire_iter_array(&it, raw_member(f.result, "results")), 0);
-	ck_assert(wire_array_next(&it, &element));
-	if (bytes_is(raw_text(element, "result"), "ok"))
-		return true;
-	ck_assert(bytes_is(raw_text(element, "result"), "gone"));
-	ck_assert(bytes_is(raw_text(element, "state"), other_state));
-	ck_assert(bytes_is(raw_text(element, "source"), "user"));
-	return false;
+	ck_assert_str_eq(a->request, b->request);
+	ck_assert_msg(a->ok != b->ok, "%s: %s", a->request,
+		a->ok ? "both decided" : "neither decided");
+	ck_assert_str_eq(loser->result, "gone");
+	ck_assert_str_eq(loser->state, winner->allows ? "ALLOWED" : "DENIED");
+	ck_assert_str_eq(loser->source, "user");
+	ck_assert_str_eq(winner->resolved, verdict);
+	ck_assert_str_eq(loser->resolved, verdict);
+	ck_assert_int_eq(told, verdict[0]);
 }
 
 START_TEST(one_wins)
 {
-	struct raw allows, denies;
-	unsigned allowed = 0;
+	unsigned allowed = 0, first = 0;
+	struct child f[2], agent;
+	int out[2], go[2], start[2];
 	struct broker b;
-	int p[2], go[2];
-	pid_t pid;
 
 	broker_init(&b);
 	broker_start(&b, NULL);
-	frontend_start(&allows, b.frontend);
-	frontend_start(&denies, b.frontend);
-	ck_assert(pipe(p) == 0 && pipe(go) == 0);
-	pid = fork();
-	if (pid == 0)
-		agent_run(b.agent, go[0], p[1]);
+	ck_assert(pipe(out) == 0 && pipe(go) == 0 && pipe(start) == 0);
+	for (unsigned i = 0; i < 2; i++)
+		f[i] = frontend_start(&b, i, start[0]);
+	agent = (struct child){.pid = fork(), .from = out[0]};
+	ck_assert_int_ge(agent.pid, 0);
+	if (agent.pid == 0)
+		agent_run(b.agent, go[0], out[1]);
 	for (unsigned i = 0; i < ROUNDS; i++) {
-		struct offer o, same;
-		uint32_t a, d;
-		bool first, second;
-		char verdict;
+		struct sight s[2];
+		char told;
 
-		offer_take(&allows, &o);
-		offer_take(&denies, &same);
-		ck_assert_str_eq(o.request, same.request);
-		if (i % 2) {
-			a = decide(&allows, &o, "allow");
-			d = decide(&denies, &o, "deny");
-		} else {
-			d = decide(&denies, &o, "deny");
-			a = decide(&allows, &o, "allow");
-		}
-		first = won(&allows, a, "DENIED");
-		second = won(&denies, d, "ALLOWED");
-		ck_assert_msg(first != second, "%s: %s", o.request,
-			first ? "both decided" : "neither decided");
-		ck_assert_int_eq(read(p[0], &verdict, 1), 1);
-		ck_assert_int_eq(verdict, first ? 'a' : 'd');
-		allowed += first;
-		ck_assert_int_eq(write(go[1], &verdict, 1), 1);
+		ck_assert_int_eq(write(go[1], "g", 1), 1);
+		for (unsigned k = 0; k < 2; k++)
+			ck_assert_int_eq(read(f[k].from, &told, 1), 1);
+		ck_assert_int_eq(write(start[1], "gg", 2), 2);
+		for (unsigned k = 0; k < 2; k++)
+			ck_assert_int_eq(
+				read(f[k].from, &s[k], sizeof(s[k])), (ssize_t)sizeof(s[k]));
+		ck_assert_int_eq(read(agent.from, &told, 1), 1);
+		round_judge(&s[0], &s[1], told);
+		allowed += told == 'a';
+		first += s[0].ok;
 	}
-	printf("%u of %u were allowed\n", allowed, ROUNDS);
-	ck_assert_int_eq(waitpid(pid, NULL, 0), pid);
-	raw_close(&allows);
-	raw_close(&denies);
+	printf("%u rounds: %u allowed, the first frontend won %u\n", ROUNDS, allowed, first);
+	for (unsigned i = 0; i < 3; i++) {
+		pid_t pid = i < 2 ? f[i].pid : agent.pid;
+		int status;
+
+		ck_assert_int_eq(waitpid(pid, &status, 0), pid);
+		ck_assert_int_eq(status, 0);
+	}
 	broker_stop(&b);
 	broker_fini(&b);
 }

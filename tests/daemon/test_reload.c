@@ -2,12 +2,15 @@
 /* Signals: the configuration is read again, and the broker ends cleanly. */
 #include <check.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
 #include <sys/un.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "tests/daemon/broker.h"
@@ -32,105 +35,299 @@ static uint64_t denied(struct raw *f)
 	return v.u64;
 }
 
-static void reload(struct broker *b)
+/* Where the broker notifies, as its service manager. */
+static int manager_open(const struct broker *b)
 {
-	ck_assert_int_eq(syscall(SYS_pidfd_send_signal, b->pidfd, SIGHUP, NULL, 0), 0);
+	struct sockaddr_un a = {.sun_family = AF_UNIX};
+	int fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+
+	ck_assert_int_ge(fd, 0);
+	snprintf(a.sun_path, sizeof(a.sun_path), "%s/notify", b->dir);
+	unlink(a.sun_path);
+	ck_assert_int_eq(bind(fd, (struct sockaddr *)&a, sizeof(a)), 0);
+	return fd;
 }
 
-/* An agent asks in a child; the answer comes at once, or the child goes on waiting and is
- * ended. */
-static pid_t agent(const struct broker *b)
+static void manager_expect(int fd, const char *what)
+{
+	struct pollfd p = {.fd = fd, .events = POLLIN};
+	char text[512];
+	ssize_t n;
+
+	ck_assert_msg(poll(&p, 1, 60000) == 1, "no %s", what);
+	n = recv(fd, text, sizeof(text) - 1, 0);
+	ck_assert_int_ge(n, 0);
+	text[n] = 0;
+	ck_assert_msg(strstr(text, what) != NULL, "%s instead of %s", text, what);
+}
+
+static void broker_signal(const struct broker *b, int number)
+{
+	ck_assert_int_eq(syscall(SYS_pidfd_send_signal, b->pidfd, number, NULL, 0), 0);
+}
+
+/* Returns when the file has been read, for good or bad. */
+static void reload(const struct broker *b, int manager)
+{
+	broker_signal(b, SIGHUP);
+	manager_expect(manager, "RELOADING=1");
+	manager_expect(manager, "READY=1");
+}
+
+/* An agent asks n times in a child, and goes on waiting until it is ended. */
+static pid_t agent(const struct broker *b, const char *key, unsigned n)
 {
 	pid_t pid = fork();
 
 	ck_assert_int_ge(pid, 0);
 	if (pid == 0) {
 		struct raw r;
+		char call[16];
 
 		raw_connect(&r, b->agent);
-		raw_hello_agent(&r, "a");
-		raw_reply(&r, raw_request(&r, "c", "Frobnicate", "x"));
-		_exit(0);
+		raw_hello_agent(&r, key);
+		for (unsigned i = 0; i < n; i++) {
+			snprintf(call, sizeof(call), "c%u", i);
+			raw_request(&r, call, "Frobnicate", call);
+		}
+		for (;;)
+			pause();
 	}
 	return pid;
 }
 
+static void agent_end(pid_t pid)
+{
+	ck_assert_int_eq(kill(pid, SIGKILL), 0);
+	ck_assert_int_eq(waitpid(pid, NULL, 0), pid);
+}
+
+static void frontend_open(struct raw *f, const struct broker *b, const char *role)
+{
+	struct wire_open m;
+
+	raw_connect(f, b->frontend);
+	raw_hello_frontend(f, role);
+	wire_map_open(&m, raw_call(f, "subscribe"));
+	wire_close(&m);
+	raw_reply(f, raw_send(f));
+}
+
+static void text_of(char out[64], struct bytes b)
+{
+	snprintf(out, 64, "%.*s", (int)b.len, b.data ? (const char *)b.data : "");
+}
+
 START_TEST(configuration)
 {
+	/* the last one: there is no such file any more */
+	static const char *const bad[] = {"[broker]\nheadless = perhaps\n",
+		"[broker]\nheadless = yes\nno such thing\n",
+		"[broker]\nheadless = yes\nheedless = yes\n", NULL};
+	pid_t agents[6];
+	unsigned n = 0;
 	struct broker b;
 	struct raw f;
+	int manager;
 
 	broker_init(&b);
 	broker_start(&b, NULL);
-	raw_connect(&f, b.frontend);
-	raw_hello_frontend(&f, "observer");
-	{
-		struct wire_open m;
-
-		wire_map_open(&m, raw_call(&f, "subscribe"));
-		wire_close(&m);
-		raw_reply(&f, raw_send(&f));
-	}
-	agent(&b);
+	manager = manager_open(&b);
+	frontend_open(&f, &b, "observer");
+	agents[n++] = agent(&b, "first", 1);
 	raw_notification(&f, "offered");
 	ck_assert_uint_eq(denied(&f), 0);
-	/* a bad file: the old configuration stays, and what waits goes on waiting */
-	broker_configure(&b, "[broker]\nheadless = perhaps\n");
-	reload(&b);
-	ck_assert_uint_eq(denied(&f), 0);
-	/* a good one: nobody will answer, so it is denied */
+	/* a bad file: nothing of it is taken; what waits goes on waiting, and what comes waits
+	 */
+	for (unsigned i = 0; i < sizeof(bad) / sizeof(*bad); i++) {
+		char key[16];
+
+		if (bad[i])
+			broker_configure(&b, bad[i]);
+		else
+			ck_assert_int_eq(unlink(b.config), 0);
+		reload(&b, manager);
+		snprintf(key, sizeof(key), "bad%u", i);
+		agents[n++] = agent(&b, key, 1);
+		raw_notification(&f, "offered");
+		ck_assert_uint_eq(denied(&f), 0);
+	}
+	/* a good one: nobody will answer, so all are denied */
 	broker_configure(&b, "[broker]\nheadless = yes\n");
-	reload(&b);
-	raw_notification(&f, "resolved");
-	ck_assert_uint_eq(denied(&f), 1);
+	reload(&b, manager);
+	for (unsigned i = 0; i < n; i++)
+		raw_notification(&f, "resolved");
+	ck_assert_uint_eq(denied(&f), n);
+	/* and back */
+	broker_configure(&b, "");
+	reload(&b, manager);
+	agents[n++] = agent(&b, "last", 1);
+	raw_notification(&f, "offered");
+	ck_assert_uint_eq(denied(&f), n - 1);
+	while (n)
+		agent_end(agents[--n]);
 	raw_close(&f);
 	broker_stop(&b);
+	close(manager);
 	broker_fini(&b);
 }
 END_TEST
 
-/* What waited is pending again after an end that was asked for, and the sockets are gone. */
-START_TEST(termination)
+/* ---- an end that is asked for ---- */
+
+#define ASKED 200
+
+struct asked {
+	char request[64];
+	uint8_t digest[32];
+	uint32_t id; /* of the call that decides it */
+	bool ok;     /* told so */
+	bool pending, decided;
+};
+
+static struct asked *asked_find(struct asked list[ASKED], struct bytes request)
+{
+	for (unsigned i = 0; i < ASKED; i++)
+		if (request.len && bytes_is(request, list[i].request))
+			return &list[i];
+	return NULL;
+}
+
+/* Calls a method that lists, page by page; each item to take. */
+static void pages(struct raw *f, const char *method, const char *cursor,
+	void (*take)(struct asked list[ASKED], struct bytes item), struct asked list[ASKED])
+{
+	uint8_t at[256];
+	size_t len = 0;
+	bool more = true;
+
+	while (more) {
+		struct bytes item, next;
+		struct wire_value v;
+		struct wire_frame reply;
+		struct wire_open m;
+		struct wire_iter it;
+
+		wire_map_open(&m, raw_call(f, method));
+		if (len)
+			wire_map_raw(&m, cursor, (struct bytes){at, len});
+		wire_close(&m);
+		reply = raw_reply(f, raw_send(f));
+		ck_assert(!reply.error.data);
+		ck_assert_int_eq(wire_iter_array(&it, raw_member(reply.result, "items")), 0);
+		while (wire_array_next(&it, &item))
+			take(list, item);
+		next = raw_member(reply.result, "more");
+		ck_assert_int_eq(wire_read(&next, &v), 0);
+		more = v.boolean;
+		next = raw_member(reply.result, "cursor");
+		ck_assert_uint_le(len = next.len, sizeof(at));
+		memcpy(at, next.data, len);
+	}
+}
+
+static void take_pending(struct asked list[ASKED], struct bytes item)
+{
+	struct asked *a = asked_find(list, raw_text(item, "request"));
+
+	ck_assert_ptr_nonnull(a);
+	ck_assert(bytes_is(raw_text(item, "state"), "AWAITING"));
+	a->pending = true;
+}
+
+static void take_history(struct asked list[ASKED], struct bytes item)
+{
+	struct asked *a = asked_find(list, raw_text(item, "request"));
+
+	if (!a || !bytes_is(raw_text(item, "event"), "decision"))
+		return;
+	ck_assert_msg(!a->decided, "%s has two decisions", a->request);
+	ck_assert(bytes_is(raw_text(item, "verdict"), "allow"));
+	a->decided = true;
+}
+
+/* The replies up to the end of the connection. */
+static unsigned replies_take(struct raw *f, struct asked list[ASKED])
 {
 	struct wire_frame reply;
+	unsigned n = 0;
+
+	while (raw_next_or_end(f, &reply)) {
+		struct bytes element;
+		struct wire_iter it;
+
+		if (reply.type != WIRE_REPLY || reply.error.data)
+			continue;
+		ck_assert_int_eq(wire_iter_array(&it, raw_member(reply.result, "results")), 0);
+		ck_assert(wire_array_next(&it, &element));
+		for (unsigned i = 0; i < ASKED; i++)
+			if (list[i].id == reply.id) {
+				list[i].ok = bytes_is(raw_text(element, "result"), "ok");
+				n += list[i].ok;
+			}
+	}
+	return n;
+}
+
+/*
+ * The end is asked for while decisions are under way: the status is 0, the sockets
+ * are gone, what was told is recorded, and all else is pending again.
+ */
+static void termination_by(int number)
+{
+	struct asked list[ASKED] = {0};
+	unsigned told, decided = 0;
 	struct broker b;
-	struct wire_open m;
 	struct raw f;
+	int manager;
 	pid_t pid;
 
 	broker_init(&b);
 	broker_start(&b, NULL);
-	raw_connect(&f, b.frontend);
-	raw_hello_frontend(&f, "human");
-	wire_map_open(&m, raw_call(&f, "subscribe"));
-	wire_close(&m);
-	raw_reply(&f, raw_send(&f));
-	pid = agent(&b);
-	raw_notification(&f, "offered");
-	/* so that it can't come back, and does not die either */
-	ck_assert_int_eq(kill(pid, SIGSTOP), 0);
-	broker_stop(&b);
+	manager = manager_open(&b);
+	frontend_open(&f, &b, "human");
+	pid = agent(&b, "a", ASKED);
+	for (unsigned i = 0; i < ASKED; i++) {
+		struct bytes item = raw_member(raw_notification(&f, "offered").params, "item");
+		struct bytes digest = raw_text(item, "digest");
+
+		text_of(list[i].request, raw_text(item, "request"));
+		ck_assert_uint_eq(digest.len, 32);
+		memcpy(list[i].digest, digest.data, 32);
+	}
+	for (unsigned i = 0; i < ASKED / 2; i++)
+		list[i].id = raw_decide(&f, bytes_of(list[i].request),
+			(struct bytes){list[i].digest, 32}, "allow");
+	broker_signal(&b, number);
+	manager_expect(manager, "STOPPING=1");
+	ck_assert_int_eq(broker_wait(&b), 0);
 	ck_assert_int_ne(access(b.agent, F_OK), 0);
 	ck_assert_int_ne(access(b.frontend, F_OK), 0);
+	told = replies_take(&f, list);
 	raw_close(&f);
-	broker_start(&b, NULL);
-	raw_connect(&f, b.frontend);
-	raw_hello_frontend(&f, "human");
-	wire_map_open(&m, raw_call(&f, "list"));
-	wire_close(&m);
-	reply = raw_reply(&f, raw_send(&f));
-	{
-		struct bytes item;
-		struct wire_iter it;
+	close(manager);
 
-		ck_assert_int_eq(wire_iter_array(&it, raw_member(reply.result, "items")), 0);
-		ck_assert(wire_array_next(&it, &item));
-		ck_assert(bytes_is(raw_text(item, "state"), "AWAITING"));
+	broker_start(&b, NULL);
+	frontend_open(&f, &b, "human");
+	pages(&f, "list", "cursor", take_pending, list);
+	pages(&f, "history", "after", take_history, list);
+	for (unsigned i = 0; i < ASKED; i++) {
+		ck_assert_msg(list[i].decided || !list[i].ok, "%u: told but not recorded", i);
+		ck_assert_msg(list[i].pending != list[i].decided, "%u: %s", i,
+			list[i].pending ? "decided and pending" : "lost");
+		decided += list[i].decided;
 	}
-	ck_assert_int_eq(kill(pid, SIGKILL), 0);
+	printf("%u decisions told, %u recorded, %u pending again\n", told, decided,
+		ASKED - decided);
+	agent_end(pid);
 	raw_close(&f);
 	broker_stop(&b);
 	broker_fini(&b);
+}
+
+START_TEST(termination)
+{
+	termination_by(_i ? SIGINT : SIGTERM);
 }
 END_TEST
 
@@ -193,7 +390,7 @@ int main(void)
 
 	tcase_set_timeout(t, 120);
 	tcase_add_test(t, configuration);
-	tcase_add_test(t, termination);
+	tcase_add_loop_test(t, termination, 0, 2);
 	tcase_add_test(t, activation);
 	suite_add_tcase(s, t);
 	sr = srunner_create(s);

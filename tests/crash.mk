@@ -1,0 +1,17 @@
+# SPDX-License-Identifier: MIT
+# The broker dies, is raced, is told to reload and to end.
+if HAVE_CHECK
+crash_tests = tests/daemon/test_crash tests/daemon/test_race tests/daemon/test_reload
+check_PROGRAMS += $(crash_tests)
+TESTS += $(crash_tests)
+
+tests_daemon_test_crash_SOURCES = $(daemon_common) tests/daemon/test_crash.c
+tests_daemon_test_crash_CFLAGS = $(AM_CFLAGS) $(CHECK_CFLAGS)
+tests_daemon_test_crash_LDADD = libapproval/wire/libwire.la $(CHECK_LIBS)
+tests_daemon_test_race_SOURCES = $(daemon_common) tests/daemon/test_race.c
+tests_daemon_test_race_CFLAGS = $(AM_CFLAGS) $(CHECK_CFLAGS)
+tests_daemon_test_race_LDADD = libapproval/wire/libwire.la $(CHECK_LIBS)
+tests_daemon_test_reload_SOURCES = $(daemon_common) tests/daemon/test_reload.c
+tests_daemon_test_reload_CFLAGS = $(AM_CFLAGS) $(CHECK_CFLAGS)
+tests_daemon_test_reload_LDADD = libapproval/wire/libwire.la $(CHECK_LIBS)
+endif
