@@ -10,3 +10,4 @@ include tests/daemon.mk
 include tests/bench.mk
 include tests/classify.mk
 include tests/harness.mk
+include tests/review.mk
