@@ -11,3 +11,4 @@ include tests/crash.mk
 include tests/bench.mk
 include tests/classify.mk
 include tests/harness.mk
+include tests/review.mk

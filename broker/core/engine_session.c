@@ -293,6 +293,7 @@ int session_die(struct engine *e, struct session *s)
 	s->s.recovered = false;
 	TRY(entity_index(&e->r, s));
 	TRY(mark_dirty(e, s));
+	TRY(watch(e, s, EFFECT_UNWATCH));
 	LIST_FOREACH_SAFE (t, &s->turns, in_session, next)
 		TRY(turn_end(e, t, REQUEST_ON_DIE, SOURCE_ABORT, (struct bytes){NULL, 0},
 			(struct bytes){NULL, 0}));

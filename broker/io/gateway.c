@@ -57,6 +57,13 @@ void *grow(void *items, size_t n, size_t *size, size_t item)
 
 /* ---- commands ---- */
 
+/* A batch that is large enough goes out: what waits in it is bounded, whoever asks for it. */
+static void batch_bound(struct gateway *g)
+{
+	if (g->n_commands >= LIMIT_BATCH || g->stage.len > LIMIT_OUTPUT)
+		batch_commit(g);
+}
+
 void gateway_step(struct gateway *g, struct client *client, struct command *c)
 {
 	const struct effects *out;
@@ -76,8 +83,8 @@ void gateway_step(struct gateway *g, struct client *client, struct command *c)
 	g->n_commands++;
 	if (err < 0)
 		batch_fail(g, err);
-	else if (g->n_commands >= LIMIT_BATCH || g->stage.len > LIMIT_OUTPUT)
-		batch_commit(g);
+	else
+		batch_bound(g);
 }
 
 static void event_step(struct gateway *g, const struct kept_event *e)
@@ -131,6 +138,9 @@ static void events_run(struct gateway *g)
 		g->events = items;
 		g->events[g->n_events++] = events[i];
 		event_step(g, &events[i]);
+		/* one that can't be recorded does not hold back those that need not be */
+		if (g->failing)
+			batch_commit(g);
 	}
 	free(events);
 }
@@ -150,6 +160,7 @@ static int on_frame(void *arg, struct peer *p, struct bytes raw)
 		client->outstanding++;
 		answer_error(g, client, f.id, (enum wire_code)err,
 			"params is one map with string keys", "param", bytes_of("params"));
+		batch_bound(g);
 		return 0;
 	}
 	if (f.type != WIRE_CALL)
@@ -161,6 +172,7 @@ static int on_frame(void *arg, struct peer *p, struct bytes raw)
 		err = agent_frame(g, client, &f, raw);
 	if (err < 0)
 		return err;
+	batch_bound(g);
 	if (client->outstanding >= LIMIT_OUTSTANDING && !client->full) {
 		client->full = true;
 		peer_pause(p);

@@ -67,6 +67,12 @@ int pending_call_park(struct pending_call *p, struct resolver_job *job, struct b
 	return 0;
 }
 
+void pending_call_unpark(struct pending_call *p)
+{
+	p->job = NULL;
+	p->client->waiting = NULL;
+}
+
 void pending_call_free(struct pending_call *p)
 {
 	struct gateway *g;
@@ -219,7 +225,7 @@ static void request_resolved(void *arg, struct resolver_result *result)
 	struct request_call r;
 	struct wire_frame f;
 
-	p->job = NULL;
+	pending_call_unpark(p);
 	/* the session may have ended meanwhile: the engine says so */
 	if (wire_frame_decode((struct bytes){ p->bytes, p->len }, &f) == 0 &&
 		client->link->s.session && request_parse(g, client, &f, &r) == 0) {

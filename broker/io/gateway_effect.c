@@ -23,6 +23,7 @@ static void reply_hello(struct gateway *g, struct wire_buffer *b, const struct e
 {
 	const struct session *s = e->reply.session;
 	const struct turn *t = e->reply.turn, *u;
+	struct wire_mark from = wire_buffer_mark(b);
 	struct wire_open m, a, p;
 	const struct request *q;
 
@@ -53,6 +54,8 @@ static void reply_hello(struct gateway *g, struct wire_buffer *b, const struct e
 		TAILQ_FOREACH(q, &u->requests, in_turn) {
 			if (!request_state_pending(q->s.r.state) || q->s.r.check)
 				continue;
+			if (!page_room(b, from)) /* more than one message takes */
+				break;
 			wire_array_item(&a);
 			wire_map_open(&p, b);
 			put_id(&p, "request", ID_REQUEST, &q->s.r.id);

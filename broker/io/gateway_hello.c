@@ -187,7 +187,7 @@ static void hello_resolved(void *arg, struct resolver_result *result)
 	struct hello_call h;
 	struct wire_frame f;
 
-	p->job = NULL;
+	pending_call_unpark(p);
 	if (wire_frame_decode((struct bytes){ p->bytes, p->len }, &f) == 0 &&
 		hello_parse(g, client, &f, &h) == 0)
 		hello_step(g, client, &f, &h, p->subject, result);

@@ -220,6 +220,8 @@ int agent_hello(struct gateway *g, struct client *client, const struct wire_fram
 /* A call that may have to wait until its paths are resolved; and one that has to. -ENOMEM. */
 int pending_call_new(struct gateway *g, struct client *client, struct pending_call **out);
 int pending_call_park(struct pending_call *p, struct resolver_job *job, struct bytes raw);
+/* It is resolved, and the callee's: the client's end, which the answer may bring, frees it no more. */
+void pending_call_unpark(struct pending_call *p);
 void pending_call_free(struct pending_call *p);
 void problem_answer(struct gateway *g, struct client *client, uint32_t call, int code,
 	const struct wire_problem *problem);
