@@ -95,10 +95,12 @@ static int resubmit_decided(struct engine *e, const struct command *c, struct re
 	if (first) {
 		q->s.grace = 0;
 		request_reindex(&e->r, q);
-		if (request_lasts(q))
+		if (request_lasts(q)) {
 			TRY(mark_dirty(e, q));
-		else
+		} else {
 			TRY(mark_removed(e, q));
+			TRY(request_shed(e, q));
+		}
 	}
 	TRY(turn_settle(e, t));
 	return t == old ? 0 : turn_settle(e, old);
@@ -214,6 +216,18 @@ static struct request *request_orphan(struct session *s, const struct command_re
 	return NULL;
 }
 
+/* As it is charged to its owner. */
+static uint64_t bytes_wanted(const struct command_request *m)
+{
+	uint64_t n = (uint64_t)m->input.len + m->summary.len + m->description.len +
+		     m->facts.command.len + m->extra.len;
+
+	for (unsigned i = 0; i < m->facts.n_paths; i++)
+		n += str_bytes(m->facts.paths[i].given).len +
+		     str_bytes(m->facts.paths[i].resolved).len;
+	return n;
+}
+
 int on_request(struct engine *e, const struct command *c)
 {
 	const struct command_request *m = &c->request;
@@ -229,7 +243,7 @@ int on_request(struct engine *e, const struct command *c)
 	if (s->owner->pending >= e->config.max_pending)
 		return reply_error(e, c, ENGINE_LIMIT, "too many pending requests of this user",
 			"limit", "pending");
-	if (s->owner->pending_bytes + m->input.len > e->config.max_pending_bytes)
+	if (s->owner->pending_bytes + bytes_wanted(m) > e->config.max_pending_bytes)
 		return reply_error(e, c, ENGINE_LIMIT,
 			"the pending requests of this user hold too many bytes", "limit",
 			"pending-bytes");
