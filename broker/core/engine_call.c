@@ -40,6 +40,16 @@ static int reply_ask(struct engine *e, const struct command *c, struct request *
 	return effect_keep(e, q->s.r.call);
 }
 
+/* Is it the same call? What is not part of its input, but of what was shown, counts too. */
+static bool is_same(const struct request *q, const struct command_request *m)
+{
+	const struct bytes cwd = m->cwd.data ? m->cwd : str_bytes(q->s.session->s.r.cwd);
+
+	return memcmp(q->s.input_hash, m->facts.input_hash, 16) == 0 &&
+	       str_equal(q->s.r.tool, m->tool) && q->s.r.type == m->type &&
+	       bytes_equal(str_bytes(q->s.r.cwd), cwd);
+}
+
 /* What was kept over the end of its turn goes on in the present one. */
 static int request_rejoin(
 	struct engine *e, const struct command *c, struct request *q, struct turn **out)
@@ -95,10 +105,12 @@ static int resubmit_decided(struct engine *e, const struct command *c, struct re
 	if (first) {
 		q->s.grace = 0;
 		request_reindex(&e->r, q);
-		if (request_lasts(q))
+		if (request_lasts(q)) {
 			TRY(mark_dirty(e, q));
-		else
+		} else {
 			TRY(mark_removed(e, q));
+			TRY(request_shed(e, q));
+		}
 	}
 	TRY(turn_settle(e, t));
 	return t == old ? 0 : turn_settle(e, old);
@@ -108,13 +120,10 @@ static int resubmit(struct engine *e, const struct command *c, struct request *q
 {
 	struct effect *f;
 
-	if (memcmp(q->s.input_hash, c->request.facts.input_hash, 16) != 0 ||
-		!str_equal(q->s.r.tool, c->request.tool)) {
-		TRY(reply_error(e, c, ENGINE_MISMATCH,
-			"this tool_call_id was submitted with another tool or input", NULL,
-			NULL));
-		return 0;
-	}
+	if (!is_same(q, &c->request))
+		return reply_error(e, c, ENGINE_MISMATCH,
+			"this tool_call_id was submitted with another tool, type, input or cwd",
+			NULL, NULL);
 	if (request_state_pending(q->s.r.state))
 		return resubmit_pending(e, c, q);
 	switch ((enum request_state)q->s.r.state) {
@@ -202,16 +211,27 @@ static int request_fill(struct engine *e, struct request *q, const struct comman
 static struct request *request_orphan(struct session *s, const struct command_request *m)
 {
 	struct request *q;
+	unsigned n = 0;
 	struct turn *t;
 
 	LIST_FOREACH (t, &s->turns, in_session)
-		for (q = t->n_orphaned ? TAILQ_FIRST(&t->requests) : NULL; q;
-			q = TAILQ_NEXT(q, in_turn))
-			if (q->counted_orphaned &&
-				memcmp(q->s.input_hash, m->facts.input_hash, 16) == 0 &&
-				str_equal(q->s.r.tool, m->tool))
+		for (q = t->n_orphaned ? TAILQ_FIRST(&t->requests) : NULL;
+			q && n < LIMIT_MATCH; q = TAILQ_NEXT(q, in_turn), n++)
+			if (q->counted_orphaned && is_same(q, m))
 				return q;
 	return NULL;
+}
+
+/* As it is charged to its owner. */
+static uint64_t bytes_wanted(const struct command_request *m)
+{
+	uint64_t n = (uint64_t)m->input.len + m->summary.len + m->description.len +
+		     m->facts.command.len + m->extra.len;
+
+	for (unsigned i = 0; i < m->facts.n_paths; i++)
+		n += str_bytes(m->facts.paths[i].given).len +
+		     str_bytes(m->facts.paths[i].resolved).len;
+	return n;
 }
 
 int on_request(struct engine *e, const struct command *c)
@@ -229,7 +249,7 @@ int on_request(struct engine *e, const struct command *c)
 	if (s->owner->pending >= e->config.max_pending)
 		return reply_error(e, c, ENGINE_LIMIT, "too many pending requests of this user",
 			"limit", "pending");
-	if (s->owner->pending_bytes + m->input.len > e->config.max_pending_bytes)
+	if (s->owner->pending_bytes + bytes_wanted(m) > e->config.max_pending_bytes)
 		return reply_error(e, c, ENGINE_LIMIT,
 			"the pending requests of this user hold too many bytes", "limit",
 			"pending-bytes");
@@ -284,6 +304,7 @@ static struct request *about(struct engine *e, const struct command *c)
 	struct request *q = NULL, *best = NULL;
 	struct turn *t;
 	int best_fit = 0;
+	unsigned n = 0;
 
 	if (!uuid_is_nil(&a->request)) {
 		q = request_find(&e->r, &a->request);
@@ -297,6 +318,8 @@ static struct request *about(struct engine *e, const struct command *c)
 		TAILQ_FOREACH (q, &t->requests, in_turn) {
 			int fit = fitness(q, c);
 
+			if (n++ == LIMIT_MATCH)
+				return best;
 			if (fit > best_fit ||
 				(fit && fit == best_fit &&
 					uuid_compare(&q->s.r.id, &best->s.r.id) < 0)) {

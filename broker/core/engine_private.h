@@ -94,6 +94,8 @@ int request_finish(struct engine *e, struct request *q, enum request_event event
 int request_attach(struct engine *e, struct request *q, struct link *l, uint32_t call);
 int request_detach(struct engine *e, struct request *q);
 int request_forget(struct engine *e, struct request *q);
+/* What is decided is only compared any more, by its hash: the large texts go. */
+int request_shed(struct engine *e, struct request *q);
 /* Is it a denial that counts when the same call is tried again? */
 bool denial_counts(uint8_t type, uint8_t state, uint8_t source, uint8_t step);
 /* The review is over, by the verdicts or by time. */

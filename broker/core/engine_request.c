@@ -107,18 +107,15 @@ int request_forget(struct engine *e, struct request *q)
 /* A turn remembers only so many decided calls. */
 static int turn_trim(struct engine *e, struct turn *t)
 {
-	struct request *q;
-
 	while (t->n_settled > LIMIT_TURN_CALLS) {
-		TAILQ_FOREACH (q, &t->requests, in_turn)
-			if (!q->counted_pending && !q->counted_kept)
-				break;
-		if (!q)
-			return 0;
+		struct request *q = TAILQ_FIRST(&t->settled);
+
 		if (q->s.r.state == REQUEST_ALLOWED) {
+			struct turn *ending = e->ending;
+
+			e->ending = t; /* or this would be done within it */
 			TRY(request_finish(e, q, REQUEST_ON_CLOSE, NULL));
-			if (!q->e.indexed)
-				continue; /* forgotten by the end of its turn */
+			e->ending = ending;
 		}
 		TRY(request_forget(e, q));
 	}
@@ -318,6 +315,13 @@ bool request_lasts(const struct request *q)
 	       (q->s.r.state == REQUEST_ALLOWED && (q->s.r.updated_input || q->s.r.answers));
 }
 
+int request_shed(struct engine *e, struct request *q)
+{
+	TRY(entity_set_str(&e->r, q, &q->s.r.input, NULL));
+	TRY(entity_set_str(&e->r, q, &q->s.r.description, NULL));
+	return entity_set_str(&e->r, q, &q->s.r.extra, NULL);
+}
+
 int request_finish(struct engine *e, struct request *q, enum request_event event,
 	const struct decision_terms *terms)
 {
@@ -370,9 +374,8 @@ int request_finish(struct engine *e, struct request *q, enum request_event event
 		TRY(mark_dirty(e, q));
 	} else {
 		TRY(mark_removed(e, q));
-		/* what is decided is only compared any more, by its hash */
 		if (request_state_pending(was))
-			TRY(entity_set_str(&e->r, q, &r->input, NULL));
+			TRY(request_shed(e, q));
 	}
 	TRY(turn_settle(e, t));
 	return t == e->ending ? 0 : turn_trim(e, t);

@@ -114,6 +114,7 @@ struct turn {
 	struct entity e;
 	struct turn_state_data s;
 	TAILQ_HEAD(request_list, request) requests;
+	struct request_list settled; /* those that are decided and not kept, in that order */
 	LIST_ENTRY(turn) in_session;
 	uint32_t n_pending, n_recovered, n_kept, n_settled, n_orphaned;
 };
@@ -153,10 +154,14 @@ struct request {
 	struct request_state_data s;
 	RB_ENTRY(request) by_call;
 	TAILQ_ENTRY(request) in_turn;
-	LIST_ENTRY(request) in_waiter;
+	union { /* whoever is decided has no waiter */
+		LIST_ENTRY(request) in_waiter;
+		TAILQ_ENTRY(request) in_settled;
+	};
 	uint32_t counted_bytes;
 	bool timed;
 	bool counted_pending, counted_settled, counted_recovered, counted_kept, counted_orphaned;
+	bool charged; /* to its owner */
 	bool in_waiting;
 };
 

@@ -155,26 +155,52 @@ static int64_t request_due(const struct request *q)
 	}
 }
 
+/* What a client gave, and what was made of it. */
+static uint32_t request_bytes(const struct request_record *r)
+{
+	const struct str *const texts[] = {r->input, r->summary, r->description, r->command,
+		r->extra, r->updated_input, r->answers};
+	size_t n = 0;
+
+	for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++)
+		n += str_bytes(texts[i]).len;
+	for (unsigned i = 0; i < r->n_paths; i++)
+		n += str_bytes(r->paths[i].given).len + str_bytes(r->paths[i].resolved).len;
+	return (uint32_t)n;
+}
+
+/* Pending, or a decision that is kept: both stay for as long as the agent likes. */
+static void request_charge(struct request *q)
+{
+	struct owner *o = q->s.session->owner;
+
+	q->charged = true;
+	q->counted_bytes = request_bytes(&q->s.r);
+	o->pending++;
+	o->pending_bytes += q->counted_bytes;
+}
+
 static void request_count(struct registry *r, struct request *q)
 {
 	struct session *s = q->s.session;
 	struct turn *t = q->s.turn;
+	bool pending = request_state_pending(q->s.r.state);
 
-	if (request_state_pending(q->s.r.state)) {
+	if (pending || request_kept(q))
+		request_charge(q);
+	if (pending) {
 		q->counted_pending = true;
 		t->n_pending++;
 		s->n_pending++;
 		r->n_pending++;
-		s->owner->pending++;
-		q->counted_bytes = q->s.r.input ? q->s.r.input->len : 0;
-		s->owner->pending_bytes += q->counted_bytes;
 		if (q->s.recovered) {
 			q->counted_recovered = true;
 			t->n_recovered++;
 		}
-	} else {
+	} else if (!q->charged) {
 		q->counted_settled = true;
 		t->n_settled++;
+		TAILQ_INSERT_TAIL(&t->settled, q, in_settled);
 	}
 	if (request_kept(q)) {
 		q->counted_kept = true;
@@ -199,11 +225,15 @@ void request_uncount(struct registry *r, struct request *q)
 		t->n_pending--;
 		s->n_pending--;
 		r->n_pending--;
+	}
+	if (q->charged) {
 		s->owner->pending--;
 		s->owner->pending_bytes -= q->counted_bytes;
 	}
-	if (q->counted_settled)
+	if (q->counted_settled) {
 		t->n_settled--;
+		TAILQ_REMOVE(&t->settled, q, in_settled);
+	}
 	if (q->counted_recovered)
 		t->n_recovered--;
 	if (q->counted_kept)
@@ -213,7 +243,7 @@ void request_uncount(struct registry *r, struct request *q)
 	if (q->in_waiting)
 		LIST_REMOVE(q, in_waiter);
 	q->counted_pending = q->counted_recovered = q->counted_kept = false;
-	q->counted_settled = q->counted_orphaned = q->in_waiting = false;
+	q->counted_settled = q->counted_orphaned = q->in_waiting = q->charged = false;
 }
 
 void request_recount(struct registry *r, struct request *q)

@@ -21,7 +21,7 @@ TAILQ_HEAD(frontend_list, frontend);
 struct owner {
 	RB_ENTRY(owner) by_uid;
 	uint32_t uid;
-	uint32_t sessions, pending;
+	uint32_t sessions, pending; /* requests, and decisions that are kept */
 	uint64_t pending_bytes;
 };
 RB_HEAD(owner_tree, owner);

@@ -84,8 +84,10 @@ struct turn *turn_new(struct registry *r)
 {
 	struct turn *t = entity_new(r, sizeof(*t), ENTITY_TURN);
 
-	if (t)
+	if (t) {
 		TAILQ_INIT(&t->requests);
+		TAILQ_INIT(&t->settled);
+	}
 	return t;
 }
 
@@ -225,7 +227,7 @@ static void session_free(struct session *s)
 
 static void turn_free(struct turn *t)
 {
-	assert(TAILQ_EMPTY(&t->requests));
+	assert(TAILQ_EMPTY(&t->requests) && TAILQ_EMPTY(&t->settled));
 	str_unref(t->s.r.key);
 	str_unref(t->s.r.reason);
 	str_unref(t->s.denials);

@@ -86,7 +86,7 @@ static void check_turn(struct world *w, const struct turn *t)
 		pending += is;
 		recovered += is && q->s.recovered;
 		kept += request_kept(q);
-		settled += !is;
+		settled += !is && !request_kept(q);
 		orphaned += request_orphaned(q);
 	}
 	HOLDS(w, x, pending == t->n_pending && recovered == t->n_recovered);

@@ -171,6 +171,7 @@ static void parse_request(struct world *w, struct parsed *p)
 	m->tool = bytes_of(tool);
 	m->input = bytes_of(option(&p->line, "input") ? option(&p->line, "input") : call);
 	m->turn_key = text_of(option(&p->line, "turn"));
+	m->cwd = text_of(option(&p->line, "cwd"));
 	facts_fill(p, &m->facts, m->tool, m->input);
 	m->timeout_ms = number(&p->line, "timeout", 0);
 	m->channel_ms = number(&p->line, "channel", 0);

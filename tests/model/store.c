@@ -22,7 +22,7 @@ struct kept {
 
 struct kept_row {
 	struct history_row row;
-	struct str *call, *tool, *input, *reason, *by;
+	struct str *call, *tool, *input, *cwd, *reason, *by;
 	bool final;
 };
 
@@ -63,6 +63,7 @@ static void row_free(struct kept_row *r)
 	str_unref(r->call);
 	str_unref(r->tool);
 	str_unref(r->input);
+	str_unref(r->cwd);
 	str_unref(r->reason);
 	str_unref(r->by);
 }
@@ -114,6 +115,7 @@ void store_take(struct model_store *s, const struct effect *e)
 			.call = copy(e->row.call),
 			.tool = copy(e->row.tool),
 			.input = copy(e->row.input),
+			.cwd = copy(e->row.cwd),
 			.reason = copy(e->row.reason),
 			.by = copy(e->row.by)};
 		return;
@@ -234,9 +236,10 @@ int store_restore(struct engine *e, struct instant now, struct model_store *s, i
 		row.call = str_bytes(r->call);
 		row.tool = str_bytes(r->tool);
 		row.input = str_bytes(r->input);
+		row.cwd = str_bytes(r->cwd);
 		row.reason = str_bytes(r->reason);
 		row.by = str_bytes(r->by);
-		row.agent = row.command = row.cwd = row.workspace = row.exe = row.detail =
+		row.agent = row.command = row.workspace = row.exe = row.detail =
 			(struct bytes){NULL, 0};
 		script_hash(row.input, hash, sizeof(hash));
 		script_signature(row.tool, row.input, signature);

@@ -211,6 +211,97 @@ START_TEST(late_outcomes)
 }
 END_TEST
 
+/* ---- quotas ---- */
+
+static struct link *hello_again(void)
+{
+	const struct process_id self = {100, 1};
+	struct link *l = engine_link_open(&e, 1000, NULL);
+	struct command c = {.type = COMMAND_HELLO, .link = l};
+
+	c.hello.agent = bytes_of("agent");
+	c.hello.key = bytes_of("s");
+	c.hello.subject = self;
+	c.hello.chain = &self;
+	c.hello.n_chain = 1;
+	c.hello.claim = -1;
+	step(&c);
+	engine_commit(&e);
+	return l;
+}
+
+static bool over_quota(const struct effects *out)
+{
+	for (size_t i = 0; i < out->n; i++)
+		if (out->items[i].type == EFFECT_ERROR &&
+			out->items[i].error.code == ENGINE_LIMIT)
+			return true;
+	return false;
+}
+
+/* Decisions that nobody claims, in as many turns as the agent likes. */
+START_TEST(kept_decisions)
+{
+	struct command tick = {.type = COMMAND_TICK};
+	const struct effects *out;
+	struct link *l = NULL;
+	bool refused = false;
+	unsigned n;
+	char call[32];
+
+	e.config.max_pending = 20;
+	for (n = 0; n < 100 && !refused; n++) {
+		struct command c = {.type = COMMAND_REQUEST};
+
+		l = hello_again();
+		snprintf(call, sizeof(call), "c%u", n);
+		c.link = l;
+		c.request.call = c.request.tool = c.request.input = bytes_of(call);
+		c.request.on_disconnect = DISCONNECT_KEEP;
+		c.request.timeout_ms = 1;
+		script_hash(c.request.input, c.request.facts.input_hash, 16);
+		refused = over_quota(step(&c));
+		c = (struct command){.type = COMMAND_TURN_BEGIN, .link = l};
+		step(&c);
+		leave(l);
+		ck_assert_int_eq(
+			engine_step(&e, (struct instant){1000000, 1000000}, &tick, &out), 0);
+		engine_commit(&e);
+	}
+	ck_assert_uint_eq(n, 21);
+	ck_assert_uint_eq(e.r.n_pending, 0);
+	ck_assert_uint_eq(e.r.n_requests, 20);
+}
+END_TEST
+
+/* All that is kept of a request counts, not only its input. */
+START_TEST(pending_bytes)
+{
+	static const char large[2000];
+	struct link *l = hello(100, 1, NULL);
+	struct command c = {.type = COMMAND_REQUEST, .link = l};
+	struct str *path = str_new(large, sizeof(large));
+	struct request_path paths = {.resolved = path};
+
+	e.config.max_pending_bytes = 1000;
+	c.request.call = c.request.tool = c.request.input = bytes_of("x");
+	c.request.extra = (struct bytes){large, sizeof(large)};
+	ck_assert(over_quota(step(&c)));
+	c.request.extra = (struct bytes){NULL, 0};
+	c.request.description = (struct bytes){large, sizeof(large)};
+	ck_assert(over_quota(step(&c)));
+	c.request.description = (struct bytes){NULL, 0};
+	c.request.facts.paths = &paths;
+	c.request.facts.n_paths = 1;
+	ck_assert(over_quota(step(&c)));
+	c.request.facts.n_paths = 0;
+	ck_assert(!over_quota(step(&c)));
+	engine_commit(&e);
+	str_unref(path);
+	leave(l);
+}
+END_TEST
+
 /* More policies leave without bye than the list holds: none counts any more. */
 START_TEST(lost_policies)
 {
@@ -297,6 +388,8 @@ int main(void)
 	tcase_add_test(t, pending_among_many);
 	tcase_add_test(t, recent_checks);
 	tcase_add_test(t, late_outcomes);
+	tcase_add_test(t, kept_decisions);
+	tcase_add_test(t, pending_bytes);
 	tcase_add_test(t, lost_policies);
 	tcase_add_test(t, denials);
 	tcase_add_test(t, frontends);

@@ -25,6 +25,15 @@ SCENARIO(asked_and_denied, READY, "A request c1 Bash", "H:offered c1 AWAITING",
 	"A request c1 Bash input=other", "A!mismatch", "A request c1 Read input=c1",
 	"A!mismatch")
 
+/* What was approved for one folder, or as another type, is not approved here. */
+SCENARIO(another_cwd_or_type, READY, "A request c1 Bash", "", "A request c1 Bash cwd=/w",
+	"A!gone; H:refreshed", "A request c1 Bash cwd=/x", "A!mismatch", "H allow c1", "A<allow c1",
+	"A request c1 Bash cwd=/x", "A!mismatch; !allow", "A request c1 Bash type=permissions",
+	"A!mismatch; !allow", "A request c1 Bash", "A<allow c1", "A request - Bash input=x cwd=/x",
+	"H:offered req_", "A gone", "H:refreshed req_", "A hello s1", "",
+	"A request - Bash input=x", "H:offered req_; !refreshed",
+	"A request - Bash input=x cwd=/x", "H:refreshed req_; !offered")
+
 SCENARIO(first_decision_wins, READY, "H2 hello", "", "H2 subscribe", "", "A request c1 Bash",
 	"H:offered c1; H2:offered c1", "H allow c1",
 	"H:resolved c1; H2:resolved c1; A<allow c1; H<results ok", "H2 deny c1",
@@ -305,6 +314,7 @@ int main(void)
 	tcase_set_timeout(t, 60);
 	tcase_add_test(t, asked_and_allowed);
 	tcase_add_test(t, asked_and_denied);
+	tcase_add_test(t, another_cwd_or_type);
 	tcase_add_test(t, first_decision_wins);
 	tcase_add_test(t, decisions_that_are_none);
 	tcase_add_test(t, questions_want_answers);
