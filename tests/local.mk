@@ -12,3 +12,4 @@ include tests/bench.mk
 include tests/classify.mk
 include tests/harness.mk
 include tests/review.mk
+include tests/others.mk

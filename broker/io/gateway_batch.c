@@ -335,8 +335,10 @@ void batch_fail(struct gateway *g, int error)
 	journal_rollback(g->journal);
 	engine_rollback(&g->engine);
 	if (store) {
+		/* what is put off until then does not put it off further */
+		if (!g->failing || now.mono >= g->retry_at)
+			g->retry_at = now.mono + (int64_t)TIME_STORE_RETRY_MS * 1000;
 		g->failing = true;
-		g->retry_at = now.mono + (int64_t)TIME_STORE_RETRY_MS * 1000;
 	}
 	/* nothing of it is sent but that it failed, and what was wrong before it began */
 	stage_send(g, true);
