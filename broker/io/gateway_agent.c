@@ -25,13 +25,6 @@ void problem_answer(struct gateway *g, struct client *client, uint32_t call, int
 			bytes_of(problem->param));
 }
 
-static int refuse_value(struct gateway *g, struct client *client, uint32_t call, const char *param)
-{
-	answer_error(g, client, call, WIRE_INVALID, "not a value of this parameter", "param",
-		bytes_of(param));
-	return 0;
-}
-
 static int unsupported(struct gateway *g, struct client *client, uint32_t call, struct bytes name)
 {
 	answer_error(g, client, call, WIRE_UNSUPPORTED, "this broker does not know that", "name",
@@ -129,10 +122,10 @@ static int request_parse(struct gateway *g, struct client *client, const struct 
 	if (r->m.on_disconnect.data) {
 		r->on_disconnect = disconnect_parse(r->m.on_disconnect);
 		if (r->on_disconnect < 0)
-			return refuse_value(g, client, f->id, "on_disconnect"), 1;
+			return answer_bad_value(g, client, f->id, "on_disconnect");
 	}
 	if (r->m.cwd.data && (!r->m.cwd.len || *(const char *)r->m.cwd.data != '/'))
-		return refuse_value(g, client, f->id, "cwd"), 1;
+		return answer_bad_value(g, client, f->id, "cwd");
 	in = (struct facts_input){ .tool = r->m.tool, .input = r->m.input, .type = r->type,
 		.claimed_kind = r->kind, .claimed_mutating = r->m.mutating,
 		.cwd = r->m.cwd.data ? r->m.cwd : str_bytes(s->s.r.cwd),
@@ -371,7 +364,7 @@ static int about_parse(struct gateway *g, struct client *client, const struct wi
 			break;
 		e = verdict_parse(settled.verdict);
 		if (e != VERDICT_ALLOW && e != VERDICT_DENY)
-			return refuse_value(g, client, f->id, "verdict"), 1;
+			return answer_bad_value(g, client, f->id, "verdict");
 		a->verdict = (enum verdict)e;
 		break;
 	default:
@@ -390,17 +383,17 @@ static int about_parse(struct gateway *g, struct client *client, const struct wi
 		else if (bytes_is(outcome.outcome, "not_run"))
 			a->outcome = REQUEST_NOT_RUN;
 		else
-			return refuse_value(g, client, f->id, "outcome"), 1;
+			return answer_bad_value(g, client, f->id, "outcome");
 	}
 	if (v) {
 		problem_answer(g, client, f->id, v, &problem);
 		return v;
 	}
 	if (request.data && id_parse(ID_REQUEST, request, &a->request) < 0)
-		return refuse_value(g, client, f->id, "request"), 1;
+		return answer_bad_value(g, client, f->id, "request");
 	if (input.data) {
 		if (!a->tool.data)
-			return refuse_value(g, client, f->id, "tool"), 1;
+			return answer_bad_value(g, client, f->id, "tool");
 		a->has_input = true;
 		facts_input_hash(input, a->input_hash);
 	}

@@ -53,6 +53,13 @@ void answer_error(struct gateway *g, struct client *client, uint32_t call, enum 
 		g->staged[g->n_staged - 1].free_of_batch = true;
 }
 
+int answer_bad_value(struct gateway *g, struct client *client, uint32_t call, const char *param)
+{
+	answer_error(g, client, call, WIRE_INVALID, "not a value of this parameter", "param",
+		bytes_of(param));
+	return 1;
+}
+
 static void answered(struct client *client)
 {
 	if (client->outstanding)

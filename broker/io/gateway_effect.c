@@ -9,14 +9,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-static void put_id(struct wire_open *m, const char *key, enum id_type type, const struct uuid *id)
-{
-	char text[ID_STRING_SIZE];
-
-	id_format(text, type, id);
-	wire_map_strz(m, key, text);
-}
-
 /* ---- replies ---- */
 
 static void reply_hello(struct gateway *g, struct wire_buffer *b, const struct effect *e)
@@ -31,7 +23,7 @@ static void reply_hello(struct gateway *g, struct wire_buffer *b, const struct e
 	wire_map_u64(&m, "protocol", GATEWAY_PROTOCOL);
 	wire_map_strz(&m, "broker", "approvald " PACKAGE_VERSION);
 	wire_map_strz(&m, "epoch", g->epoch);
-	put_id(&m, "session", ID_SESSION, &s->s.r.id);
+	item_put_id(&m, "session", ID_SESSION, &s->s.r.id);
 	wire_map_str(&m, "agent_session", str_bytes(s->s.r.key));
 	wire_map_strz(&m, "mode", mode_name(session_mode(s)));
 	wire_map_strz(&m, "ceiling", mode_name(s->s.r.ceiling));
@@ -39,7 +31,7 @@ static void reply_hello(struct gateway *g, struct wire_buffer *b, const struct e
 	if (t) {
 		wire_map_key(&m, "turn");
 		wire_map_open(&p, b);
-		put_id(&p, "turn", ID_TURN, &t->s.r.id);
+		item_put_id(&p, "turn", ID_TURN, &t->s.r.id);
 		wire_map_str(&p, "agent_turn", str_bytes(t->s.r.key));
 		wire_map_strz(&p, "state", turn_state_name(t->s.r.state));
 		wire_close(&p);
@@ -58,7 +50,7 @@ static void reply_hello(struct gateway *g, struct wire_buffer *b, const struct e
 				break;
 			wire_array_item(&a);
 			wire_map_open(&p, b);
-			put_id(&p, "request", ID_REQUEST, &q->s.r.id);
+			item_put_id(&p, "request", ID_REQUEST, &q->s.r.id);
 			wire_map_str(&p, "tool_call_id", str_bytes(q->s.r.call));
 			wire_map_strz(&p, "state", request_state_name(q->s.r.state));
 			wire_close(&p);
@@ -104,7 +96,7 @@ static void reply_result(struct gateway *g, struct wire_buffer *b, const struct 
 
 	wire_map_open(&m, b);
 	if (named)
-		put_id(&m, "request", ID_REQUEST, &d.request);
+		item_put_id(&m, "request", ID_REQUEST, &d.request);
 	wire_map_strz(&m, "result", result_names[d.result]);
 	if (d.result == RESULT_GONE) {
 		wire_map_strz(&m, "state", request_state_name(d.state));
@@ -161,7 +153,7 @@ static int take_reply(struct gateway *g, const struct effect *e)
 		break;
 	case REPLY_TURN:
 		wire_map_open(&m, b);
-		put_id(&m, "turn", ID_TURN, &e->reply.turn->s.r.id);
+		item_put_id(&m, "turn", ID_TURN, &e->reply.turn->s.r.id);
 		wire_map_strz(&m, "state", turn_state_name(e->reply.turn->s.r.state));
 		wire_close(&m);
 		break;
@@ -230,9 +222,9 @@ static void take_verdict(struct gateway *g, const struct effect *e)
 
 	wire_pack_reply_ok(b, e->call);
 	wire_map_open(&m, b);
-	put_id(&m, "request", ID_REQUEST, &r->id);
+	item_put_id(&m, "request", ID_REQUEST, &r->id);
 	wire_map_str(&m, "tool_call_id", str_bytes(r->call));
-	put_id(&m, "turn", ID_TURN, &r->turn);
+	item_put_id(&m, "turn", ID_TURN, &r->turn);
 	wire_map_strz(&m, "verdict", verdict_name(allow ? VERDICT_ALLOW : VERDICT_DENY));
 	wire_map_strz(&m, "source", source_name(r->source));
 	wire_map_strz(&m, "scope", scope_name(r->scope));
@@ -309,7 +301,7 @@ static void put_end(struct wire_open *m, const struct request *q, bool resolved)
 {
 	const struct request_record *r = &q->s.r;
 
-	put_id(m, "request", ID_REQUEST, &r->id);
+	item_put_id(m, "request", ID_REQUEST, &r->id);
 	wire_map_strz(m, "state", request_state_name(r->state));
 	if (resolved)
 		wire_map_strz(m, "verdict", verdict_name(r->verdict));
@@ -328,10 +320,10 @@ static void put_outcome(struct wire_open *m, const struct effect *e)
 	const struct session *s = q ? q->s.session : ENTITY_OF(x, session);
 
 	if (q)
-		put_id(m, "request", ID_REQUEST, &q->s.r.id);
+		item_put_id(m, "request", ID_REQUEST, &q->s.r.id);
 	else
 		wire_map_nil(m, "request");
-	put_id(m, "session", ID_SESSION, &s->s.r.id);
+	item_put_id(m, "session", ID_SESSION, &s->s.r.id);
 	wire_map_str(m, "tool_call_id", q ? str_bytes(q->s.r.call) : e->event.call_name);
 	wire_map_str(m, "tool", q ? str_bytes(q->s.r.tool) : e->event.tool);
 	wire_map_strz(m, "state", request_state_name(e->event.state));
@@ -374,19 +366,19 @@ static void take_note(struct gateway *g, const struct effect *e)
 	case NOTE_SUSPENDED:
 		wire_pack_notify(b, bytes_of("turn_suspended"));
 		wire_map_open(&m, b);
-		put_id(&m, "turn", ID_TURN, &t->s.r.id);
+		item_put_id(&m, "turn", ID_TURN, &t->s.r.id);
 		wire_map_strz(&m, "cause", t->s.r.causes & CAUSE_BUDGET ? "budget" : "hand");
 		wire_map_str(&m, "reason", str_bytes(t->s.r.reason));
 		break;
 	case NOTE_RESUMED:
 		wire_pack_notify(b, bytes_of("turn_resumed"));
 		wire_map_open(&m, b);
-		put_id(&m, "turn", ID_TURN, &t->s.r.id);
+		item_put_id(&m, "turn", ID_TURN, &t->s.r.id);
 		break;
 	case NOTE_REQUEST:
 		wire_pack_notify(b, bytes_of("request_state"));
 		wire_map_open(&m, b);
-		put_id(&m, "request", ID_REQUEST, &e->note.request->s.r.id);
+		item_put_id(&m, "request", ID_REQUEST, &e->note.request->s.r.id);
 		wire_map_str(&m, "tool_call_id", str_bytes(e->note.request->s.r.call));
 		wire_map_strz(&m, "state", request_state_name(e->note.request->s.r.state));
 		break;

@@ -9,13 +9,6 @@
 
 static const struct bytes none;
 
-static int refuse_value(struct gateway *g, struct client *client, uint32_t call, const char *param)
-{
-	answer_error(g, client, call, WIRE_INVALID, "not a value of this parameter", "param",
-		bytes_of(param));
-	return 1;
-}
-
 /* Who decides, for the record: "uid 1000 pid 4242 approvalctl 0.1.0". */
 static int name_make(struct client *client, struct bytes said)
 {
@@ -46,7 +39,7 @@ static int greet_parse(struct gateway *g, struct client *client, const struct wi
 		       1;
 	v = role_parse(m.role);
 	if (v < 0)
-		return refuse_value(g, client, f->id, "role");
+		return answer_bad_value(g, client, f->id, "role");
 	c->type = COMMAND_FRONTEND_HELLO;
 	c->greet.role = (enum role)v;
 	c->greet.reasons = m.reasons;
@@ -56,11 +49,11 @@ static int greet_parse(struct gateway *g, struct client *client, const struct wi
 	if (m.answers.data) {
 		c->greet.answers = 0;
 		if (wire_iter_array(&it, m.answers) != 0)
-			return refuse_value(g, client, f->id, "answers");
+			return answer_bad_value(g, client, f->id, "answers");
 		while (wire_array_next(&it, &element)) {
 			v = wire_text(element, &name) == 0 ? request_type_parse(name) : -1;
 			if (v < 0)
-				return refuse_value(g, client, f->id, "answers");
+				return answer_bad_value(g, client, f->id, "answers");
 			c->greet.answers |= (uint8_t)(1u << v);
 		}
 	}
@@ -80,7 +73,7 @@ static int subscribe_parse(struct gateway *g, struct client *client, const struc
 	c->subscribe.limit = m.limit;
 	if (m.cursor.data) {
 		if (m.cursor.len != sizeof(c->subscribe.cursor))
-			return refuse_value(g, client, f->id, "cursor");
+			return answer_bad_value(g, client, f->id, "cursor");
 		c->subscribe.has_cursor = true;
 		memcpy(c->subscribe.cursor.b, m.cursor.data, m.cursor.len);
 	}
@@ -174,7 +167,7 @@ static int frontend_decide(struct gateway *g, struct client *client, const struc
 	if (err)
 		return problem_answer(g, client, f->id, err, &problem), 0;
 	if (wire_iter_array(&it, m.decisions) != 0 || it.left > LIMIT_DECISIONS)
-		return refuse_value(g, client, f->id, "decisions"), 0;
+		return answer_bad_value(g, client, f->id, "decisions"), 0;
 	items = calloc(it.left + 1, sizeof(*items));
 	facts = calloc(it.left + 1, sizeof(*facts));
 	err = items && facts ? 0 : -ENOMEM;
@@ -203,10 +196,10 @@ static int frontend_verdict(struct gateway *g, struct client *client, const stru
 	if (v)
 		return problem_answer(g, client, f->id, v, &problem), 0;
 	if (id_parse(ID_REQUEST, m.request, &d.request) < 0)
-		return refuse_value(g, client, f->id, "request"), 0;
+		return answer_bad_value(g, client, f->id, "request"), 0;
 	v = verdict_parse(m.verdict);
 	if (v <= VERDICT_NONE)
-		return refuse_value(g, client, f->id, "verdict"), 0;
+		return answer_bad_value(g, client, f->id, "verdict"), 0;
 	d.verdict = (enum verdict)v;
 	d.reason = m.reason;
 	memcpy(d.digest, m.digest.data, sizeof(d.digest));
@@ -260,12 +253,12 @@ static int steer_parse(struct gateway *g, struct client *client, const struct wi
 	if (method == WIRE_FRONTEND_SET_MODE) {
 		v = mode_parse(mode.mode);
 		if (v < 0)
-			return refuse_value(g, client, f->id, "mode");
+			return answer_bad_value(g, client, f->id, "mode");
 		c->steer.mode = (enum mode)v;
 	}
 	if (session.data ? id_parse(ID_SESSION, session, &c->steer.session) < 0 || c->steer.all
 			 : !c->steer.all)
-		return refuse_value(g, client, f->id, "session");
+		return answer_bad_value(g, client, f->id, "session");
 	return 0;
 }
 

@@ -14,16 +14,20 @@ struct client *client_of_frontend(struct frontend *f)
 	return f->owner;
 }
 
-static void put_id(struct wire_open *m, const char *key, enum id_type type, const struct uuid *id)
+void item_put_id(struct wire_open *m, const char *key, enum id_type type, const struct uuid *id)
 {
 	char text[ID_STRING_SIZE];
 
-	if (uuid_is_nil(id)) {
-		wire_map_nil(m, key);
-		return;
-	}
 	id_format(text, type, id);
 	wire_map_strz(m, key, text);
+}
+
+static void put_id(struct wire_open *m, const char *key, enum id_type type, const struct uuid *id)
+{
+	if (uuid_is_nil(id))
+		wire_map_nil(m, key);
+	else
+		item_put_id(m, key, type, id);
 }
 
 static void put_time(struct wire_open *m, const char *key, int64_t us)

@@ -192,6 +192,8 @@ void batch_error(struct gateway *g, struct client *client, uint32_t call, enum w
 	const char *message, const char *key, struct bytes value);
 void answer_error(struct gateway *g, struct client *client, uint32_t call, enum wire_code code,
 	const char *message, const char *key, struct bytes value);
+/* A parameter that names none of its values. Returns 1: answered. */
+int answer_bad_value(struct gateway *g, struct client *client, uint32_t call, const char *param);
 /* The call is the batch's from here on. -ENOMEM. */
 int batch_add_sender(struct gateway *g, struct client *client, const struct command *c);
 int batch_store(struct gateway *g, enum journal_op op, const void *arg);
@@ -209,6 +211,7 @@ static inline bool page_room(const struct wire_buffer *b, struct wire_mark from)
 	       b->values - from.values < LIMIT_ELEMENTS - LIMIT_VALUE_COUNT - 1024;
 }
 void item_pack(struct gateway *g, struct wire_buffer *b, const struct entity *e, bool whole);
+void item_put_id(struct wire_open *m, const char *key, enum id_type type, const struct uuid *id);
 struct client *client_of(struct link *l);
 struct client *client_of_frontend(struct frontend *f);
 

@@ -10,13 +10,6 @@
 
 static const struct bytes none;
 
-static int refuse_value(struct gateway *g, struct client *client, uint32_t call, const char *param)
-{
-	answer_error(g, client, call, WIRE_INVALID, "not a value of this parameter", "param",
-		bytes_of(param));
-	return 0;
-}
-
 static int not_found(struct gateway *g, struct client *client, uint32_t call, const char *what)
 {
 	answer_error(g, client, call, WIRE_NOT_FOUND, what, NULL, none);
@@ -127,10 +120,10 @@ static int listing_parse(struct gateway *g, struct client *client, const struct 
 	if (v)
 		return problem_answer(g, client, f->id, v, &problem), 1;
 	if (session.data && id_parse(ID_SESSION, session, &l->session) < 0)
-		return refuse_value(g, client, f->id, "session"), 1;
+		return answer_bad_value(g, client, f->id, "session");
 	if (cursor.data) {
 		if (cursor.len != sizeof(l->after))
-			return refuse_value(g, client, f->id, "cursor"), 1;
+			return answer_bad_value(g, client, f->id, "cursor");
 		memcpy(l->after.b, cursor.data, cursor.len);
 	}
 	return 0;
@@ -318,13 +311,13 @@ static int query_history(struct gateway *g, struct client *client, const struct 
 	if (v)
 		return problem_answer(g, client, f->id, v, &problem), 0;
 	if (q.session.data && id_parse(ID_SESSION, q.session, &hq.session) < 0)
-		return refuse_value(g, client, f->id, "session");
+		return answer_bad_value(g, client, f->id, "session"), 0;
 	if (enum_filter(q.verdict, verdict_parse, &hq.verdict) < 0)
-		return refuse_value(g, client, f->id, "verdict");
+		return answer_bad_value(g, client, f->id, "verdict"), 0;
 	if (enum_filter(q.source, source_parse, &hq.source) < 0)
-		return refuse_value(g, client, f->id, "source");
+		return answer_bad_value(g, client, f->id, "source"), 0;
 	if (enum_filter(q.event, history_event_parse, &hq.event) < 0)
-		return refuse_value(g, client, f->id, "event");
+		return answer_bad_value(g, client, f->id, "event"), 0;
 	page.limit = q.limit ? q.limit : LIMIT_PAGE_DEFAULT;
 	hq.after = q.after;
 	hq.before = q.before;
