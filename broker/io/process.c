@@ -220,10 +220,19 @@ int process_from_pidfd(struct process_table *t, int pidfd, struct process **out)
 
 int process_from_id(struct process_table *t, const struct process_id *id, struct process **out)
 {
+	struct process key = {.id = *id};
+	struct process *p = RB_FIND(process_tree, &t->tree, &key);
 	int rc;
 
 	if (id->pid == 0 || id->pid > INT32_MAX)
 		return -ESRCH;
+	/* most often a peer, which is pinned already */
+	if (p) {
+		if (!process_alive(p))
+			return -ESRCH;
+		*out = process_ref(p);
+		return 0;
+	}
 	rc = process_open(t, id->pid, &id->start, out);
 	return rc == -EBADF ? -ESRCH : rc;
 }
