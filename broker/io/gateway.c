@@ -373,7 +373,7 @@ static void times_run(struct gateway *g)
 		int err = journal_probe(g->journal);
 
 		if (err == 0)
-			g->failing = false;
+			batch_catch_up(g);
 		else
 			g->retry_at = now.mono + (int64_t)TIME_STORE_RETRY_MS * 1000;
 	}
@@ -421,7 +421,13 @@ void gateway_stop(struct gateway *g)
 	struct client *c;
 
 	g->stopping = true;
+	/* the last chance to record what the store refused */
+	if (g->failing && journal_probe(g->journal) == 0)
+		batch_catch_up(g);
 	batch_commit(g);
+	if (g->n_lost + g->lost_more)
+		log_error(g->log, "%zu denials are not in the history: %s",
+			g->n_lost + (size_t)g->lost_more, strerror(-g->store_error));
 	peers_flush(g->peers);
 	/* what is pending stays so in the store: agents come back to it */
 	subject_drop_all(g);

@@ -212,6 +212,22 @@ static void store_recovered(struct gateway *g)
 	g->lost_more = 0;
 }
 
+void batch_catch_up(struct gateway *g)
+{
+	int err;
+
+	log_notice(g->log, "the store works again");
+	g->failing = false;
+	g->store_error = 0;
+	if (!g->n_lost && !g->lost_more && !g->resync)
+		return;
+	err = transaction_begin(g);
+	if (err < 0) {
+		g->store_error = err;
+		batch_fail(g, err);
+	}
+}
+
 void batch_commit(struct gateway *g)
 {
 	if (!g->n_commands && !g->n_staged && !g->in_transaction)

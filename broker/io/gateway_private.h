@@ -198,6 +198,8 @@ int answer_bad_value(struct gateway *g, struct client *client, uint32_t call, co
 int batch_add_sender(struct gateway *g, struct client *client, const struct command *c);
 int batch_store(struct gateway *g, enum journal_op op, const void *arg);
 void batch_commit(struct gateway *g);
+/* A failing store works again: what could not be recorded meanwhile is part of this batch. */
+void batch_catch_up(struct gateway *g);
 void batch_fail(struct gateway *g, int error);
 
 /* ---- gateway_effect.c ---- */

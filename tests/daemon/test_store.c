@@ -2,6 +2,7 @@
 /* The store fails under a running broker, or is not one that it can use. */
 #include <check.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,6 +11,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "libapproval/limits.h"
 #include "tests/daemon/broker.h"
 #include "tests/daemon/raw.h"
 
@@ -171,6 +173,8 @@ static void failing(void (*mend)(void))
 	ck_assert_uint_eq(raw_uint(ask(&f, "suspend", "session", session), "turns"), 1);
 	mend();
 	wait_ok();
+	/* by itself, before anything else is written */
+	ck_assert_uint_eq(denials_recorded(), 3);
 	ck_assert_uint_eq(raw_uint(ask(&f, "resume", "session", session), "turns"), 1);
 	allow_pending();
 	token_send(down[1], 'e');
@@ -251,6 +255,78 @@ START_TEST(locked)
 	failing(unlock);
 	close(lock_fd);
 	broker_fini(&b);
+}
+END_TEST
+
+/* ---- and what could not be recorded ---- */
+
+static void deny(unsigned n)
+{
+	while (n--) {
+		token_send(down[1], 'n');
+		ck_assert_int_eq(token_wait(up[0]), 'd');
+	}
+}
+
+static void lock_start(void)
+{
+	char path[128];
+
+	broker_init(&b);
+	start(NULL);
+	snprintf(path, sizeof(path), "%s/state/history.db-shm", b.dir);
+	lock_fd = open(path, O_RDWR | O_CLOEXEC);
+	ck_assert_int_ge(lock_fd, 0);
+	lock(F_WRLCK);
+}
+
+static void lock_end(void)
+{
+	ck_assert_int_eq(kill(agent, SIGKILL), 0);
+	ck_assert_int_eq(waitpid(agent, NULL, 0), agent);
+	close(lock_fd);
+	raw_close(&f);
+	broker_stop(&b);
+	broker_fini(&b);
+}
+
+/* As many rows as are kept, and a count of the rest. */
+START_TEST(many_lost)
+{
+	const unsigned more = 76;
+	struct bytes answer, item, ok;
+	struct wire_iter it;
+
+	lock_start();
+	deny(LIMIT_LOST_DENIALS + more);
+	unlock();
+	wait_ok();
+	answer = ask(&f, "history", "event", "lost_denials");
+	ck_assert_int_eq(wire_iter_array(&it, raw_member(answer, "items")), 0);
+	ck_assert_uint_eq(it.left, 1);
+	ck_assert(wire_array_next(&it, &item));
+	ck_assert_uint_eq(raw_uint(item, "count"), more);
+	answer = ask(&f, "history_verify", NULL, NULL);
+	ck_assert_uint_gt(raw_uint(answer, "checked"), LIMIT_LOST_DENIALS);
+	ok = raw_member(answer, "ok");
+	ck_assert(ok.len == 1 && *(const uint8_t *)ok.data == 0xc3);
+	lock_end();
+}
+END_TEST
+
+/* The broker is told to end before it has tried the store again. */
+START_TEST(stopped_meanwhile)
+{
+	lock_start();
+	deny(3);
+	unlock();
+	raw_close(&f);
+	broker_stop(&b);
+	broker_start(&b, NULL);
+	raw_connect(&f, b.frontend);
+	raw_hello_frontend(&f, "human");
+	ck_assert_uint_eq(denials_recorded(), 3);
+	lock_end();
 }
 END_TEST
 
@@ -369,6 +445,8 @@ int main(void)
 	tcase_set_timeout(t, 120);
 	tcase_add_test(t, full);
 	tcase_add_test(t, locked);
+	tcase_add_test(t, many_lost);
+	tcase_add_test(t, stopped_meanwhile);
 	tcase_add_test(t, corrupt);
 	tcase_add_test(t, newer);
 	tcase_add_test(t, read_only);
