@@ -94,10 +94,11 @@ static void run(const struct broker *b, const char *const *args, const char *not
 	_exit(127);
 }
 
-/* The broker's parent: waits for it and tells how it ended. */
-static void middle_run(
-	const struct broker *b, const char *const *args, const char *notify, int out, int go)
+/* The broker's parent: waits for it and tells how it ended. A test that fails ends it. */
+static void middle_run(const struct broker *b, const char *const *args, const char *notify,
+	int out, int go, int life)
 {
+	struct pollfd p[2] = {{.fd = life, .events = POLLIN}, {.events = POLLIN}};
 	int status = 0;
 	pid_t pid;
 	char c;
@@ -112,6 +113,11 @@ static void middle_run(
 	}
 	if (write(out, &pid, sizeof(pid)) != sizeof(pid))
 		_exit(126);
+	p[1].fd = (int)syscall(SYS_pidfd_open, pid, 0);
+	if (p[1].fd < 0 || poll(p, 2, -1) < 0)
+		_exit(126);
+	if (!p[1].revents)
+		kill(pid, SIGKILL);
 	waitpid(pid, &status, 0);
 	status = WIFSIGNALED(status) ? -WTERMSIG(status) : WEXITSTATUS(status);
 	if (write(out, &status, sizeof(status)) != sizeof(status))
@@ -122,17 +128,19 @@ static void middle_run(
 /* Not below the test: its parent is given to init before it starts. */
 static void spawn(struct broker *b, const char *const *args, const char *notify)
 {
-	int p[2], go[2];
+	int p[2], go[2], life[2];
 	pid_t first;
 
 	ck_assert_int_eq(pipe2(p, O_CLOEXEC), 0);
+	ck_assert_int_eq(pipe2(life, O_CLOEXEC), 0);
 	ck_assert_int_eq(pipe2(go, O_CLOEXEC), 0);
 	first = fork();
 	ck_assert_int_ge(first, 0);
 	if (first == 0) {
 		close(go[1]);
+		close(life[1]);
 		if (fork() == 0)
-			middle_run(b, args, notify, p[1], go[0]);
+			middle_run(b, args, notify, p[1], go[0], life[0]);
 		_exit(0);
 	}
 	ck_assert_int_eq(waitpid(first, NULL, 0), first);
@@ -141,6 +149,8 @@ static void spawn(struct broker *b, const char *const *args, const char *notify)
 	b->pidfd = (int)syscall(SYS_pidfd_open, b->pid, 0);
 	ck_assert_int_ge(b->pidfd, 0);
 	b->status = p[0];
+	b->life = life[1];
+	close(life[0]);
 	close(go[0]);
 	close(go[1]);
 }
@@ -189,7 +199,8 @@ int broker_wait(struct broker *b)
 	ck_assert_int_eq(read(b->status, &status, sizeof(status)), (ssize_t)sizeof(status));
 	close(b->status);
 	close(b->pidfd);
-	b->pid = b->pidfd = b->status = -1;
+	close(b->life);
+	b->pid = b->pidfd = b->status = b->life = -1;
 	return status;
 }
 

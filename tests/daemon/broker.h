@@ -16,6 +16,7 @@ struct broker {
 	pid_t pid;
 	int pidfd;
 	int status;		/* pipe that brings the exit status */
+	int life;		/* pipe whose end ends it: the test's death */
 	const int *listening;	/* agent's and frontend's socket, to be inherited; NULL: none */
 	const char *const *env; /* further NAME=VALUE, NULL-terminated; NULL: none */
 };
