@@ -13,3 +13,4 @@ include tests/classify.mk
 include tests/harness.mk
 include tests/review.mk
 include tests/others.mk
+include tests/valgrind.mk
