@@ -356,7 +356,7 @@ bool agent_call(struct world *w, unsigned link, const char *method, const char *
 {
 	struct order o = {.op = 'm', .link = link};
 
-	if (strncmp(method, "turn_", 5) == 0)
+	if (!w->dead && strncmp(method, "turn_", 5) == 0)
 		w->turns++;
 	snprintf(o.method, sizeof(o.method), "%s", method);
 	snprintf(o.what, sizeof(o.what), "%s", what);

@@ -198,7 +198,6 @@ static void scenario(struct world *w)
 	ask(w, 1, "below");
 	frontend_steer(w, "suspend");
 	frontend_steer(w, "resume");
-	w->steered = NULL;
 	frontend_decide(w, c, "allow");
 	agent_await(w, c);
 	c = ask(w, 0, "cut");
