@@ -174,7 +174,7 @@ static void check(struct world *w, const char *name, const char *verdict)
 
 static void scenario(struct world *w)
 {
-	struct call *c;
+	struct call *c, *refused;
 
 	frontend_start(w, true);
 	agent_connect(w, 0);
@@ -196,7 +196,11 @@ static void scenario(struct world *w)
 	/* two sessions, one below the other; both are held */
 	c = ask(w, 0, "held");
 	ask(w, 1, "below");
+	refused = ask(w, 0, "refused");
 	frontend_steer(w, "suspend");
+	/* a deny is accepted; so the broker dies while the turn is suspended, too */
+	frontend_decide(w, refused, "deny");
+	agent_await(w, refused);
 	frontend_steer(w, "resume");
 	frontend_decide(w, c, "allow");
 	agent_await(w, c);
