@@ -14,6 +14,8 @@
 			return try_error;                                                      \
 	} while (0)
 
+#define DECIDED_COMMAND 1024u /* bytes; a longer one is not kept of a decided call */
+
 /* ---- effects (effect.c) ---- */
 struct effect *effect_add(struct engine *e, enum effect_type type); /* NULL without memory */
 int effect_keep(struct engine *e, struct str *s);		    /* until the next step */

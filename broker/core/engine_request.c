@@ -319,6 +319,12 @@ int request_shed(struct engine *e, struct request *q)
 {
 	TRY(entity_set_str(&e->r, q, &q->s.r.input, NULL));
 	TRY(entity_set_str(&e->r, q, &q->s.r.description, NULL));
+	if (str_bytes(q->s.r.command).len > DECIDED_COMMAND) {
+		/* its row of the history may still be to be written */
+		TRY(effect_keep(e, q->s.r.command));
+		TRY(entity_set_str(&e->r, q, &q->s.r.command, NULL));
+	}
+	request_drop_paths(q);
 	return entity_set_str(&e->r, q, &q->s.r.extra, NULL);
 }
 

@@ -205,7 +205,8 @@ int engine_restore_decision(struct engine *e, struct instant now, const struct h
 	q->s.r.turn = row->turn;
 	TRY(set_bytes(e, q, &q->s.r.call, row->call));
 	TRY(set_bytes(e, q, &q->s.r.tool, row->tool));
-	TRY(set_bytes(e, q, &q->s.r.command, row->command));
+	if (row->command.len <= DECIDED_COMMAND)
+		TRY(set_bytes(e, q, &q->s.r.command, row->command));
 	TRY(set_bytes(e, q, &q->s.r.cwd, row->cwd));
 	TRY(set_bytes(e, q, &q->s.r.reason, row->reason));
 	TRY(set_bytes(e, q, &q->s.r.by, row->by));

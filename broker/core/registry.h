@@ -78,6 +78,8 @@ void request_set_state(struct registry *r, struct request *q, enum request_state
 /* Call after any other change that counters or timers are derived from (waiter, recovered,
  * times). */
 void request_reindex(struct registry *r, struct request *q);
+/* The paths of a touched request go at the commit. */
+void request_drop_paths(struct request *q);
 /* For a rollback: what is derived of a request is taken back; and is derived again. */
 void request_uncount(struct registry *r, struct request *q);
 void request_recount(struct registry *r, struct request *q);

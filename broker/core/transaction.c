@@ -15,6 +15,7 @@ struct undo {
 	bool fresh;   /* made in this batch */
 	bool removed; /* taken out in this batch */
 	bool stored;
+	bool pathless; /* a request whose paths go at the commit */
 	bool placed;  /* a request that keeps its place in its turn's list */
 	_Alignas(8) char state[]; /* before the batch; empty where fresh */
 };
@@ -234,6 +235,23 @@ static void turn_free(struct turn *t)
 	free(t);
 }
 
+static void paths_free(struct request_record *p)
+{
+	for (unsigned i = 0; i < p->n_paths; i++) {
+		str_unref(p->paths[i].given);
+		str_unref(p->paths[i].resolved);
+	}
+	free(p->paths);
+	p->paths = NULL;
+	p->n_paths = 0;
+}
+
+void request_drop_paths(struct request *q)
+{
+	assert(q->e.undo);
+	q->e.undo->pathless = true;
+}
+
 static void request_free(struct request *q)
 {
 	struct request_record *p = &q->s.r;
@@ -250,11 +268,7 @@ static void request_free(struct request *q)
 	str_unref(p->by);
 	str_unref(p->updated_input);
 	str_unref(p->answers);
-	for (unsigned i = 0; i < p->n_paths; i++) {
-		str_unref(p->paths[i].given);
-		str_unref(p->paths[i].resolved);
-	}
-	free(p->paths);
+	paths_free(p);
 	free(q);
 }
 
@@ -305,6 +319,8 @@ static void undo_free(struct registry *r, bool commit)
 	}
 	for (u = r->undo.first; u; u = next) {
 		next = u->next;
+		if (u->entity && commit && u->pathless)
+			paths_free(&ENTITY_OF(u->entity, request)->s.r);
 		if (u->entity)
 			u->entity->undo = NULL;
 		free(u);

@@ -88,6 +88,84 @@ START_TEST(busy_while_failing)
 }
 END_TEST
 
+/* ---- memory ---- */
+
+#ifndef SANITIZED
+#define LONG_TEXT (700u << 10)
+#define LONG_N	  100u
+
+/* A long command, and beside the input what else a request may hold. */
+static uint32_t long_request(struct raw *r, unsigned n)
+{
+	static char text[LONG_TEXT], more[200u << 10];
+	struct wire_buffer *out = raw_call(r, "request");
+	struct wire_open m, i;
+	char call[16];
+
+	memset(text, 'x', sizeof(text));
+	memset(more, 'y', sizeof(more));
+	snprintf(call, sizeof(call), "c%u", n);
+	wire_map_open(&m, out);
+	wire_map_strz(&m, "tool_call_id", call);
+	wire_map_strz(&m, "tool", "Bash");
+	wire_map_key(&m, "input");
+	wire_map_open(&i, out);
+	wire_map_str(&i, "command", (struct bytes){text, sizeof(text)});
+	wire_close(&i);
+	wire_map_key(&m, "schema");
+	wire_map_open(&i, out);
+	wire_map_str(&i, "x", (struct bytes){more, sizeof(more)});
+	wire_close(&i);
+	wire_close(&m);
+	return raw_send(r);
+}
+
+static unsigned long broker_kb(void)
+{
+	char path[64], line[256];
+	unsigned long kb = 0;
+	FILE *f;
+
+	snprintf(path, sizeof(path), "/proc/%d/status", (int)b.pid);
+	f = fopen(path, "re");
+	ck_assert_ptr_nonnull(f);
+	while (fgets(line, sizeof(line), f))
+		if (sscanf(line, "VmRSS: %lu", &kb) == 1)
+			break;
+	fclose(f);
+	ck_assert_uint_gt(kb, 0);
+	return kb;
+}
+
+/* What is denied at once is remembered, but not held whole. */
+START_TEST(denied_is_small)
+{
+	static const char *const args[] = {"--store", "none", NULL};
+	unsigned long before;
+	struct wire_frame f;
+	struct wire_open m;
+	struct raw r;
+
+	broker_init(&b);
+	broker_start(&b, args);
+	raw_connect(&r, b.agent);
+	ck_assert(!raw_hello_agent(&r, "a").error.data);
+	wire_map_open(&m, raw_call(&r, "set_mode"));
+	wire_map_strz(&m, "mode", "plan");
+	wire_close(&m);
+	ck_assert(!raw_reply(&r, raw_send(&r)).error.data);
+	before = broker_kb();
+	for (unsigned n = 0; n < LONG_N; n++) {
+		f = raw_reply(&r, long_request(&r, n));
+		ck_assert(bytes_is(raw_text(f.result, "verdict"), "deny"));
+	}
+	ck_assert_uint_lt(broker_kb(), before + LONG_N * (LONG_TEXT >> 10) / 4);
+	raw_close(&r);
+	stop();
+}
+END_TEST
+#endif
+
 int main(void)
 {
 	Suite *s = suite_create("one client against the others");
@@ -98,6 +176,9 @@ int main(void)
 	setvbuf(stdout, NULL, _IOLBF, 0);
 	tcase_set_timeout(t, 120);
 	tcase_add_test(t, busy_while_failing);
+#ifndef SANITIZED
+	tcase_add_test(t, denied_is_small);
+#endif
 	suite_add_tcase(s, t);
 	sr = srunner_create(s);
 	srunner_run_all(sr, CK_NORMAL);
