@@ -31,10 +31,17 @@ void stage_end(struct gateway *g, struct client *client, bool answer)
 
 	if (g->stage.error) /* the batch will fail on it */
 		return;
-	s = &g->staged[g->n_staged++];
+	s = &g->staged[g->n_staged];
+	if (client->staged > LIMIT_OUTPUT) {
+		/* what is staged ends it as a slow reader already: no memory for more */
+		wire_buffer_rewind(&g->stage, (struct wire_mark){ .len = s->at });
+		return;
+	}
+	g->n_staged++;
 	s->client = client;
 	s->len = g->stage.len - s->at;
 	s->answer = answer;
+	client->staged += s->len;
 }
 
 void batch_error(struct gateway *g, struct client *client, uint32_t call, enum wire_code code,
@@ -48,9 +55,11 @@ void batch_error(struct gateway *g, struct client *client, uint32_t call, enum w
 void answer_error(struct gateway *g, struct client *client, uint32_t call, enum wire_code code,
 	const char *message, const char *key, struct bytes value)
 {
+	size_t n = g->n_staged;
+
 	batch_error(g, client, call, code, message, key, value);
-	if (!g->stage.error)
-		g->staged[g->n_staged - 1].free_of_batch = true;
+	if (g->n_staged > n)
+		g->staged[n].free_of_batch = true;
 }
 
 int answer_bad_value(struct gateway *g, struct client *client, uint32_t call, const char *param)
@@ -71,6 +80,12 @@ static void answered(struct client *client)
 	}
 }
 
+static void stage_forget(struct gateway *g)
+{
+	for (size_t i = 0; i < g->n_staged; i++)
+		g->staged[i].client->staged = 0;
+}
+
 /* Sends what is staged; of a batch that failed only what does not hang on it. */
 static void stage_send(struct gateway *g, bool failed)
 {
@@ -89,6 +104,7 @@ static void stage_send(struct gateway *g, bool failed)
 		if (c->closing && c->peer)
 			peer_finish(c->peer, "refused");
 	}
+	stage_forget(g);
 }
 
 static void batch_reset(struct gateway *g)
@@ -381,9 +397,11 @@ void batch_fail(struct gateway *g, int error)
 				store_reason(error), NULL, none);
 	}
 	free(senders);
-	if (g->stage.error)
+	if (g->stage.error) {
 		log_error(g->log, "out of memory: %zu callers are not answered", n_senders);
-	else
+		stage_forget(g);
+	} else {
 		stage_send(g, false);
+	}
 	batch_reset(g);
 }

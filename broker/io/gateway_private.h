@@ -25,6 +25,7 @@ struct client {
 	struct frontend *frontend; /* of a frontend */
 	struct pending_call *waiting; /* a call whose paths are being resolved; the peer is paused */
 	uint32_t outstanding;
+	size_t staged;	 /* bytes of the batch */
 	uint32_t judged; /* generation of subjects that the frontend was judged against */
 	bool refused, full, closed, forgotten;
 	bool closing; /* after what is staged for it has gone out */

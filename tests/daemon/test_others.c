@@ -120,7 +120,8 @@ static uint32_t long_request(struct raw *r, unsigned n)
 	return raw_send(r);
 }
 
-static unsigned long broker_kb(void)
+/* VmRSS: what it has; VmHWM: the most that it had. */
+static unsigned long broker_kb(const char *which)
 {
 	char path[64], line[256];
 	unsigned long kb = 0;
@@ -130,7 +131,7 @@ static unsigned long broker_kb(void)
 	f = fopen(path, "re");
 	ck_assert_ptr_nonnull(f);
 	while (fgets(line, sizeof(line), f))
-		if (sscanf(line, "VmRSS: %lu", &kb) == 1)
+		if (strncmp(line, which, 5) == 0 && sscanf(line + 5, ": %lu", &kb) == 1)
 			break;
 	fclose(f);
 	ck_assert_uint_gt(kb, 0);
@@ -154,12 +155,101 @@ START_TEST(denied_is_small)
 	wire_map_strz(&m, "mode", "plan");
 	wire_close(&m);
 	ck_assert(!raw_reply(&r, raw_send(&r)).error.data);
-	before = broker_kb();
+	before = broker_kb("VmRSS");
 	for (unsigned n = 0; n < LONG_N; n++) {
 		f = raw_reply(&r, long_request(&r, n));
 		ck_assert(bytes_is(raw_text(f.result, "verdict"), "deny"));
 	}
-	ck_assert_uint_lt(broker_kb(), before + LONG_N * (LONG_TEXT >> 10) / 4);
+	ck_assert_uint_lt(broker_kb("VmRSS"), before + LONG_N * (LONG_TEXT >> 10) / 4);
+	raw_close(&r);
+	stop();
+}
+END_TEST
+
+#define SHOWN_N 400u
+
+static void shown_agent(int up, int down)
+{
+	struct wire_open m;
+	struct raw r;
+	char c = 'r';
+
+	raw_connect(&r, b.agent);
+	ck_assert(!raw_hello_agent(&r, "a").error.data);
+	for (unsigned n = 0; n < SHOWN_N; n++) {
+		static char more[200u << 10];
+		struct wire_buffer *out = raw_call(&r, "request");
+		struct wire_open i;
+		char call[16];
+
+		memset(more, 'y', sizeof(more));
+		snprintf(call, sizeof(call), "c%u", n);
+		wire_map_open(&m, out);
+		wire_map_strz(&m, "tool_call_id", call);
+		wire_map_strz(&m, "tool", "Frobnicate");
+		wire_map_key(&m, "input");
+		wire_map_open(&i, out);
+		wire_close(&i);
+		wire_map_key(&m, "schema");
+		wire_map_open(&i, out);
+		wire_map_str(&i, "x", (struct bytes){more, sizeof(more)});
+		wire_close(&i);
+		wire_close(&m);
+		raw_send(&r);
+		raw_notification(&r, "request_state");
+	}
+	ck_assert_int_eq(write(up, &c, 1), 1);
+	ck_assert_int_eq(read(down, &c, 1), 1);
+	/* all of them go on in the new turn, and everybody is told of each */
+	ck_assert(turn_begun(&r));
+	ck_assert_int_eq(write(up, &c, 1), 1);
+	ck_assert_int_eq(read(down, &c, 1), 0);
+	_exit(0);
+}
+
+/* One call that changes much takes no memory for those who could not be sent it anyway. */
+START_TEST(events_are_bounded)
+{
+	static const char *const args[] = {"--store", "none", NULL};
+	struct wire_frame f;
+	struct wire_open m;
+	unsigned long before;
+	int up[2], down[2];
+	struct raw r;
+	char c;
+
+	broker_init(&b);
+	broker_start(&b, args);
+	ck_assert(pipe(up) == 0 && pipe(down) == 0);
+	if (fork() == 0) {
+		close(down[1]);
+		shown_agent(up[1], down[0]);
+	}
+	close(up[1]);
+	ck_assert_int_eq(read(up[0], &c, 1), 1);
+	raw_connect(&r, b.frontend);
+	ck_assert(!raw_hello_frontend(&r, "human").error.data);
+	for (uint8_t cursor[16], more = false;;) {
+		struct bytes v;
+
+		wire_map_open(&m, raw_call(&r, "subscribe"));
+		if (more)
+			wire_map_bin(&m, "cursor", (struct bytes){cursor, sizeof(cursor)});
+		wire_close(&m);
+		f = raw_reply(&r, raw_send(&r));
+		ck_assert(!f.error.data);
+		v = raw_text(f.result, "cursor");
+		ck_assert_uint_eq(v.len, sizeof(cursor));
+		memcpy(cursor, v.data, sizeof(cursor));
+		more = true;
+		if (*(const uint8_t *)raw_member(f.result, "more").data != 0xc3)
+			break;
+	}
+	before = broker_kb("VmHWM");
+	ck_assert_int_eq(write(down[1], &c, 1), 1);
+	ck_assert_int_eq(read(up[0], &c, 1), 1);
+	ck_assert_uint_lt(broker_kb("VmHWM"), before + 40 * 1024);
+	close(down[1]);
 	raw_close(&r);
 	stop();
 }
@@ -178,6 +268,7 @@ int main(void)
 	tcase_add_test(t, busy_while_failing);
 #ifndef SANITIZED
 	tcase_add_test(t, denied_is_small);
+	tcase_add_test(t, events_are_bounded);
 #endif
 	suite_add_tcase(s, t);
 	sr = srunner_create(s);
