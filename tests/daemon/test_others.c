@@ -88,6 +88,30 @@ START_TEST(busy_while_failing)
 }
 END_TEST
 
+/* What makes a record counts, not only requests. */
+START_TEST(calls_are_counted)
+{
+	static const char *const args[] = {"--store", "none", NULL};
+	bool limited = false;
+	struct wire_frame f;
+	struct raw r;
+
+	broker_init(&b);
+	broker_configure(&b, "[limits]\nrate = 10\n");
+	broker_start(&b, args);
+	raw_connect(&r, b.agent);
+	ck_assert(!raw_hello_agent(&r, "a").error.data);
+	for (unsigned n = 0; n < 10000 && !limited; n++) {
+		turn_begin_pack(&r);
+		f = raw_reply(&r, raw_send(&r));
+		limited = bytes_is(raw_text(f.error, "code"), "limit");
+	}
+	ck_assert(limited);
+	raw_close(&r);
+	stop();
+}
+END_TEST
+
 /* ---- memory ---- */
 
 #ifndef SANITIZED
@@ -266,6 +290,7 @@ int main(void)
 	setvbuf(stdout, NULL, _IOLBF, 0);
 	tcase_set_timeout(t, 120);
 	tcase_add_test(t, busy_while_failing);
+	tcase_add_test(t, calls_are_counted);
 #ifndef SANITIZED
 	tcase_add_test(t, denied_is_small);
 	tcase_add_test(t, events_are_bounded);
