@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #define PRUNE_ROWS 1000
+#define FRONTENDS_FREE 64 /* as many as are accepted in one loop turn */
 #define HELD_MANY  1024 /* connections and requests that are worth a look at the heap */
 
 static int64_t clock_us(clockid_t clock)
@@ -252,6 +253,23 @@ bool frontend_refused(struct gateway *g, struct client *client, uint32_t call)
 	return true;
 }
 
+/*
+ * Agents can't say hello here, but could take every place. When few are left, whoever
+ * has been silent for longest gives up its own; it is free after the loop turn.
+ */
+static void frontends_make_room(struct gateway *g)
+{
+	struct client *c;
+
+	if (g->engine.r.n_frontends + FRONTENDS_FREE < LIMIT_FRONTENDS)
+		return;
+	TAILQ_FOREACH(c, &g->frontends, entry)
+		if (c->peer && !c->closed && !c->frontend->s.greeted) {
+			peer_goodbye(c->peer, "did not say hello");
+			return;
+		}
+}
+
 void gateway_accepted(void *gateway, enum listener_kind kind, int fd,
 	const struct process_cred *cred, struct process *process)
 {
@@ -263,6 +281,7 @@ void gateway_accepted(void *gateway, enum listener_kind kind, int fd,
 	if (err < 0)
 		goto fail;
 	if (kind == LISTENER_FRONTEND) {
+		frontends_make_room(g);
 		client->frontend = engine_frontend_open(&g->engine, cred->uid, cred->uid == 0, client);
 		client->judged = g->subjects - 1;
 		if (process && process_record(process) < 0)

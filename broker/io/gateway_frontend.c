@@ -57,7 +57,8 @@ static int greet_parse(struct gateway *g, struct client *client, const struct wi
 			c->greet.answers |= (uint8_t)(1u << v);
 		}
 	}
-	return name_make(client, m.client);
+	/* a second hello is refused, and does not change who decides */
+	return client->frontend->s.greeted ? 0 : name_make(client, m.client);
 }
 
 static int subscribe_parse(struct gateway *g, struct client *client, const struct wire_frame *f,

@@ -10,6 +10,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "libapproval/limits.h"
 #include "tests/daemon/broker.h"
 #include "tests/daemon/raw.h"
 
@@ -31,6 +32,7 @@ static void start_lockable(void)
 	char path[128];
 
 	broker_init(&b);
+	broker_configure(&b, "[limits]\nrate = 0\n");
 	broker_start(&b, NULL);
 	snprintf(path, sizeof(path), "%s/state/history.db-shm", b.dir);
 	lock_fd = open(path, O_RDWR | O_CLOEXEC);
@@ -107,6 +109,42 @@ START_TEST(calls_are_counted)
 		limited = bytes_is(raw_text(f.error, "code"), "limit");
 	}
 	ck_assert(limited);
+	raw_close(&r);
+	stop();
+}
+END_TEST
+
+/* ---- places ---- */
+
+/* An agent does not keep people away by taking all the places of frontends. */
+START_TEST(places_stay_free)
+{
+	static const char *const args[] = {"--store", "none", NULL};
+	int up[2], down[2];
+	struct raw r;
+	char c = 'r';
+
+	broker_init(&b);
+	broker_start(&b, args);
+	ck_assert(pipe(up) == 0 && pipe(down) == 0);
+	if (fork() == 0) {
+		static struct raw silent[LIMIT_FRONTENDS + 64];
+
+		close(down[1]);
+		raw_connect(&r, b.agent);
+		ck_assert(!raw_hello_agent(&r, "a").error.data);
+		for (unsigned i = 0; i < LIMIT_FRONTENDS + 64; i++)
+			raw_connect(&silent[i], b.frontend);
+		/* all of them have been accepted when this is answered */
+		ck_assert(turn_begun(&r) && turn_begun(&r));
+		ck_assert_int_eq(write(up[1], &c, 1), 1);
+		ck_assert_int_eq(read(down[0], &c, 1), 0);
+		_exit(0);
+	}
+	ck_assert_int_eq(read(up[0], &c, 1), 1);
+	raw_connect(&r, b.frontend);
+	ck_assert(!raw_hello_frontend(&r, "human").error.data);
+	close(down[1]);
 	raw_close(&r);
 	stop();
 }
@@ -291,6 +329,7 @@ int main(void)
 	tcase_set_timeout(t, 120);
 	tcase_add_test(t, busy_while_failing);
 	tcase_add_test(t, calls_are_counted);
+	tcase_add_test(t, places_stay_free);
 #ifndef SANITIZED
 	tcase_add_test(t, denied_is_small);
 	tcase_add_test(t, events_are_bounded);
