@@ -119,6 +119,94 @@ START_TEST(hello_of_many_pending)
 }
 END_TEST
 
+/* ---- an answer that ends the connection of the call that was resolved ---- */
+
+#define WATCHERS 250u
+#define HOGS	 12u
+
+static char unknown[128]; /* nothing is known of it: the worker has to look */
+
+static void pack_large_request(struct raw *r)
+{
+	static char text[16000];
+	struct wire_buffer *out = raw_call(r, "request");
+	struct wire_open m, i;
+
+	memset(text, 'x', sizeof(text) - 1);
+	wire_map_open(&m, out);
+	wire_map_strz(&m, "tool_call_id", "c");
+	wire_map_strz(&m, "tool", "Read");
+	wire_map_key(&m, "input");
+	wire_map_open(&i, out);
+	wire_map_strz(&i, "file_path", unknown);
+	wire_map_strz(&i, "x", text);
+	wire_close(&i);
+	wire_map_strz(&m, "description", text);
+	text[4000] = '\0';
+	wire_map_strz(&m, "summary", text);
+	wire_close(&m);
+}
+
+/* Unfinished messages that take all the bytes that the uid may have in buffers. */
+static void hog(struct raw hogs[HOGS])
+{
+	static uint8_t data[(256u << 10) + 1] = {0x94, 0x00, 0x01, 0xa1, 'x', 0x91, 0xc6, 0, 16};
+
+	for (unsigned i = 0; i < HOGS; i++) {
+		size_t len = (256u << 10 >> i) + 1;
+
+		raw_connect(&hogs[i], b.agent);
+		ck_assert_int_eq(
+			send(hogs[i].fd, data, len, MSG_NOSIGNAL), (ssize_t)len);
+	}
+}
+
+static void resolved_body(void)
+{
+	static struct raw hogs[HOGS];
+	struct wire_frame f;
+	struct raw r;
+
+	raw_connect(&r, b.agent);
+	ck_assert(!raw_hello_agent(&r, "s").error.data);
+	hog(hogs);
+	pack_large_request(&r);
+	raw_send(&r);
+	while (raw_next_or_end(&r, &f))
+		;
+}
+
+START_TEST(end_by_the_answer)
+{
+	static struct raw watchers[WATCHERS];
+	struct raw person;
+
+	teardown();
+	broker_init(&b);
+	broker_configure(&b, "[limits]\npending-bytes = 1M\n");
+	broker_start(&b, NULL);
+	raw_connect(&watcher, b.frontend);
+	raw_hello_frontend(&watcher, "human");
+	snprintf(unknown, sizeof(unknown), "%s/none/none", b.dir);
+	for (unsigned i = 0; i < WATCHERS; i++) {
+		struct wire_open m;
+
+		raw_connect(&watchers[i], b.frontend);
+		raw_hello_frontend(&watchers[i], "human");
+		wire_map_open(&m, raw_call(&watchers[i], "subscribe"));
+		wire_close(&m);
+		ck_assert(!raw_reply(&watchers[i], raw_send(&watchers[i])).error.data);
+	}
+	/* to all of them the request is more than a batch holds: it goes out at once */
+	in_child(resolved_body);
+	for (unsigned i = 0; i < WATCHERS; i++)
+		raw_close(&watchers[i]);
+	raw_connect(&person, b.frontend);
+	ck_assert(!raw_hello_frontend(&person, "human").error.data);
+	raw_close(&person);
+}
+END_TEST
+
 /* ---- subjects that die ---- */
 
 static unsigned descriptors(void)
@@ -249,6 +337,7 @@ int main(void)
 	tcase_set_timeout(t, 240);
 	tcase_add_checked_fixture(t, setup, teardown);
 	tcase_add_test(t, hello_of_many_pending);
+	tcase_add_test(t, end_by_the_answer);
 	tcase_add_test(t, dead_subjects_leave_nothing);
 	tcase_add_test(t, lists_at_once);
 	suite_add_tcase(suite, t);
