@@ -136,6 +136,7 @@ static void pack_large_request(struct raw *r)
 	wire_map_open(&m, out);
 	wire_map_strz(&m, "tool_call_id", "c");
 	wire_map_strz(&m, "tool", "Read");
+	wire_map_u64(&m, "timeout_ms", 2000);
 	wire_map_key(&m, "input");
 	wire_map_open(&i, out);
 	wire_map_strz(&i, "file_path", unknown);
@@ -150,14 +151,15 @@ static void pack_large_request(struct raw *r)
 /* Unfinished messages that take all the bytes that the uid may have in buffers. */
 static void hog(struct raw hogs[HOGS])
 {
-	static uint8_t data[(256u << 10) + 1] = {0x94, 0x00, 0x01, 0xa1, 'x', 0x91, 0xc6, 0, 16};
+	static uint8_t data[(256u << 10) + 1] = {
+		0x94, 0x00, 0x01, 0xa1, 'x', 0x91, 0xc6, 0, 16};
 
 	for (unsigned i = 0; i < HOGS; i++) {
 		size_t len = (256u << 10 >> i) + 1;
 
 		raw_connect(&hogs[i], b.agent);
-		ck_assert_int_eq(
-			send(hogs[i].fd, data, len, MSG_NOSIGNAL), (ssize_t)len);
+		/* the broker may end it before it has taken all */
+		send(hogs[i].fd, data, len, MSG_NOSIGNAL);
 	}
 }
 
@@ -172,7 +174,11 @@ static void resolved_body(void)
 	hog(hogs);
 	pack_large_request(&r);
 	raw_send(&r);
-	while (raw_next_or_end(&r, &f))
+	/*
+	 * Whatever of these the broker reads first: its answer finds no room and ends the
+	 * connection, or the request waits and ends by its time.
+	 */
+	while (raw_next_or_end(&r, &f) && f.type != WIRE_REPLY)
 		;
 }
 
