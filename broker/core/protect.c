@@ -128,8 +128,10 @@ static const char *const secret_folders[] = {
 
 static bool in_list(struct bytes text, const char *const *list)
 {
+	if (text.len == 0)
+		return false;
 	for (; *list; list++)
-		if (bytes_is(text, *list))
+		if (**list == *(const char *)text.data && bytes_is(text, *list))
 			return true;
 	return false;
 }
@@ -324,6 +326,8 @@ static bool is_key_name(struct bytes name)
 {
 	const struct bytes whole = name;
 
+	if (!starts_with(whole, "id_") && !starts_with(whole, "ssh_host_"))
+		return false;
 	if (in_list(take_extension(&name), source_extensions))
 		return false;
 	for (const char *const *k = key_names; *k; k++) {

@@ -59,11 +59,6 @@ ENUM_PARSE(turn_state, TURN_STATE_N)
 ENUM_PARSE(history_event, HISTORY_N)
 /* clang-format on */
 
-int uuid_compare(const struct uuid *a, const struct uuid *b)
-{
-	return memcmp(a->b, b->b, sizeof(a->b));
-}
-
 bool uuid_is_nil(const struct uuid *u)
 {
 	static const struct uuid nil;

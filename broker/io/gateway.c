@@ -22,9 +22,16 @@ static int64_t clock_us(clockid_t clock)
 	return (int64_t)t.tv_sec * 1000000 + t.tv_nsec / 1000;
 }
 
-struct instant gateway_now(void)
+struct instant gateway_clock(void)
 {
 	return (struct instant){ clock_us(CLOCK_MONOTONIC), clock_us(CLOCK_REALTIME) };
+}
+
+struct instant gateway_now(struct gateway *g)
+{
+	if (!g->now.mono)
+		g->now = gateway_clock();
+	return g->now;
 }
 
 struct uuid gateway_seed(struct gateway *g)
@@ -78,7 +85,7 @@ void gateway_step(struct gateway *g, struct client *client, struct command *c)
 		err = batch_add_sender(g, client, c);
 	}
 	if (err == 0)
-		err = engine_step(&g->engine, gateway_now(), c, &out);
+		err = engine_step(&g->engine, gateway_now(g), c, &out);
 	if (err == 0)
 		err = effects_take(g, out);
 	g->n_commands++;
@@ -124,7 +131,7 @@ static void events_run(struct gateway *g)
 	size_t n = g->n_kept;
 	struct kept_event *events = g->kept;
 
-	if (!n || (g->failing && gateway_now().mono < g->retry_at))
+	if (!n || (g->failing && gateway_now(g).mono < g->retry_at))
 		return;
 	g->kept = NULL;
 	g->n_kept = g->kept_size = 0;
@@ -173,6 +180,8 @@ static int on_frame(void *arg, struct peer *p, struct bytes raw)
 		err = agent_frame(g, client, &f, raw);
 	if (err < 0)
 		return err;
+	/* only the hello of an agent takes one */
+	peer_receive_fds(p, !client->frontend && !client->link->s.session);
 	batch_bound(g);
 	if (client->outstanding >= LIMIT_OUTSTANDING && !client->full) {
 		client->full = true;
@@ -370,7 +379,7 @@ static void memory_return(struct gateway *g)
 
 static void times_run(struct gateway *g)
 {
-	struct instant now = gateway_now();
+	struct instant now = gateway_now(g);
 	int64_t due = engine_next_deadline(&g->engine);
 
 	memory_return(g);
@@ -410,7 +419,7 @@ static void history_prune(struct gateway *g)
 
 	if (!g->prune || g->failing)
 		return;
-	n = journal_prune(g->journal, &g->retention, gateway_now().wall, PRUNE_ROWS);
+	n = journal_prune(g->journal, &g->retention, gateway_now(g).wall, PRUNE_ROWS);
 	if (n < 0)
 		log_warning(g->log, "old history can't be removed: %s", strerror(-n));
 	g->prune = n == PRUNE_ROWS;
@@ -420,10 +429,12 @@ int gateway_run_once(struct gateway *g)
 {
 	bool busy;
 
+	g->now.mono = 0;
 	peers_turn(g->peers);
 	busy = peers_pending(g->peers) || (g->n_kept && !g->failing) || g->n_commands ||
 	       (g->prune && !g->failing);
-	timer_arm(g, gateway_now().mono);
+	timer_arm(g, gateway_clock().mono);
+	g->now.mono = 0;
 	if (event_base_loop(g->base, EVLOOP_ONCE | (busy ? EVLOOP_NONBLOCK : 0)) < 0)
 		return -EIO;
 	times_run(g);

@@ -165,7 +165,10 @@ static void request_step(struct gateway *g, struct client *client, const struct 
 		const char *resolved = result->paths[i].resolved;
 
 		paths[n].given = str_new(given->data, given->len);
-		paths[n].resolved = resolved ? str_new(resolved, strlen(resolved)) : NULL;
+		if (resolved && bytes_is(*given, resolved))
+			paths[n].resolved = str_ref(paths[n].given);
+		else
+			paths[n].resolved = resolved ? str_new(resolved, strlen(resolved)) : NULL;
 		paths[n].inside = result->paths[i].inside;
 		n++;
 		if (!paths[n - 1].given || (resolved && !paths[n - 1].resolved))
@@ -258,7 +261,7 @@ static int agent_request(struct gateway *g, struct client *client, const struct 
 	struct bytes raw)
 {
 	struct session *s = client->link->s.session;
-	int64_t now = gateway_now().mono;
+	int64_t now = gateway_now(g).mono;
 	struct resolver_result *result = NULL;
 	struct resolver_job *job = NULL;
 	struct pending_call *p;
@@ -431,7 +434,7 @@ int agent_frame(struct gateway *g, struct client *client, const struct wire_fram
 
 	if ((method == WIRE_AGENT_HELLO || method == WIRE_AGENT_TURN_BEGIN ||
 		    method == WIRE_AGENT_USAGE || method == WIRE_AGENT_SET_MODE) &&
-		rate_refused(g, client, f->id, gateway_now().mono))
+		rate_refused(g, client, f->id, gateway_now(g).mono))
 		return 0;
 	switch (method) {
 	case WIRE_AGENT_HELLO: return agent_hello(g, client, f, raw);

@@ -149,7 +149,7 @@ static int lost_write(struct gateway *g)
 		err = journal_put(g->journal, JOURNAL_HISTORY, &row);
 	}
 	if (err == 0 && g->lost_more) {
-		struct history_row row = { .at = gateway_now().wall,
+		struct history_row row = { .at = gateway_now(g).wall,
 			.event = HISTORY_LOST_DENIALS, .count = g->lost_more };
 
 		err = journal_put(g->journal, JOURNAL_HISTORY, &row);
@@ -192,7 +192,7 @@ static int transaction_begin(struct gateway *g)
 
 	if (g->in_transaction)
 		return 0;
-	if (g->failing && gateway_now().mono < g->retry_at)
+	if (g->failing && gateway_now(g).mono < g->retry_at)
 		return g->store_error;
 	err = journal_begin(g->journal);
 	if (err == 0) {
@@ -292,7 +292,7 @@ static void lost_note(void *arg, const struct request *q)
 		return;
 	}
 	l = &g->lost[g->n_lost++];
-	l->at = gateway_now().wall;
+	l->at = gateway_now(g).wall;
 	l->uid = q->s.session->s.r.uid;
 	l->pid = q->s.session->s.r.subject.pid;
 	l->session = q->s.session->s.r.id;
@@ -347,7 +347,7 @@ static void suspend_unrecorded(struct gateway *g, const struct sender *s)
 	c.steer.all = s->all;
 	c.steer.session = s->session;
 	g->unrecorded = true;
-	err = engine_step(&g->engine, gateway_now(), &c, &out);
+	err = engine_step(&g->engine, gateway_now(g), &c, &out);
 	if (err == 0)
 		err = effects_take(g, out);
 	g->unrecorded = false;
@@ -362,7 +362,7 @@ static void suspend_unrecorded(struct gateway *g, const struct sender *s)
 
 void batch_fail(struct gateway *g, int error)
 {
-	struct instant now = gateway_now();
+	struct instant now = gateway_clock(); /* the store may have taken its time */
 	bool store = g->store_error != 0;
 	size_t n_senders = g->n_senders, n_events = g->n_events;
 	struct sender *senders = g->senders;

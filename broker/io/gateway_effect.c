@@ -313,7 +313,7 @@ static void put_end(struct wire_open *m, const struct request *q, bool resolved)
 	wire_map_i64(m, "at", r->decided_at / 1000);
 }
 
-static void put_outcome(struct wire_open *m, const struct effect *e)
+static void put_outcome(struct gateway *g, struct wire_open *m, const struct effect *e)
 {
 	const struct entity *x = e->event.entity;
 	const struct request *q = x->type == ENTITY_REQUEST ? ENTITY_OF(x, request) : NULL;
@@ -328,7 +328,7 @@ static void put_outcome(struct wire_open *m, const struct effect *e)
 	wire_map_str(m, "tool", q ? str_bytes(q->s.r.tool) : e->event.tool);
 	wire_map_strz(m, "state", request_state_name(e->event.state));
 	wire_map_bool(m, "ran_anyway", e->event.ran_anyway);
-	wire_map_i64(m, "at", gateway_now().wall / 1000);
+	wire_map_i64(m, "at", gateway_now(g).wall / 1000);
 }
 
 static void take_event(struct gateway *g, const struct effect *e)
@@ -350,7 +350,7 @@ static void take_event(struct gateway *g, const struct effect *e)
 		break;
 	case EVENT_RESOLVED: put_end(&m, ENTITY_OF(e->event.entity, request), true); break;
 	case EVENT_WITHDRAWN: put_end(&m, ENTITY_OF(e->event.entity, request), false); break;
-	case EVENT_OUTCOME: put_outcome(&m, e); break;
+	case EVENT_OUTCOME: put_outcome(g, &m, e); break;
 	}
 	wire_close(&m);
 	stage_end(g, client_of_frontend(e->frontend), false);

@@ -237,7 +237,7 @@ int agent_hello(struct gateway *g, struct client *client, const struct wire_fram
 	if (err < 0)
 		goto out;
 	p->subject = process_ref(subject);
-	err = cwd ? resolver_workspace(g->resolver, &spec, claimed, gateway_now().mono,
+	err = cwd ? resolver_workspace(g->resolver, &spec, claimed, gateway_now(g).mono,
 			    hello_resolved, p, &result, &job)
 		  : 1;
 	if (err == 0)

@@ -169,9 +169,9 @@ static void put_paths(struct wire_open *m, const struct request_record *r)
 	wire_close(&a);
 }
 
-static void put_deadline(struct wire_open *m, const struct request *q)
+static void put_deadline(struct gateway *g, struct wire_open *m, const struct request *q)
 {
-	int64_t left, at = request_deadline(q, gateway_now(), &left);
+	int64_t left, at = request_deadline(q, gateway_now(g), &left);
 
 	put_time(m, "deadline", at);
 	if (left >= 0)
@@ -206,7 +206,8 @@ static void put_verdict(struct wire_open *m, const struct request_record *r)
 	put_str(m, "by", r->by);
 }
 
-static void request_pack(struct wire_buffer *b, const struct request *q, bool whole)
+static void request_pack(
+	struct gateway *g, struct wire_buffer *b, const struct request *q, bool whole)
 {
 	const struct request_record *r = &q->s.r;
 	struct wire_open m;
@@ -238,7 +239,7 @@ static void request_pack(struct wire_buffer *b, const struct request *q, bool wh
 	wire_map_strz(&m, "step", step_name(r->step));
 	wire_map_strz(&m, "why", step_why(r->step));
 	put_time(&m, "since", r->since);
-	put_deadline(&m, q);
+	put_deadline(g, &m, q);
 	wire_map_bin(&m, "digest", (struct bytes){ r->digest, sizeof(r->digest) });
 	wire_map_bool(&m, "takes_input", r->takes_input);
 	wire_map_bool(&m, "multi", r->multi);
@@ -249,11 +250,10 @@ static void request_pack(struct wire_buffer *b, const struct request *q, bool wh
 
 void item_pack(struct gateway *g, struct wire_buffer *b, const struct entity *e, bool whole)
 {
-	(void)g;
 	switch ((enum entity_type)e->type) {
 	case ENTITY_SESSION: session_pack(b, ENTITY_OF(e, session)); break;
 	case ENTITY_TURN: turn_pack(b, ENTITY_OF(e, turn)); break;
-	case ENTITY_REQUEST: request_pack(b, ENTITY_OF(e, request), whole); break;
+	case ENTITY_REQUEST: request_pack(g, b, ENTITY_OF(e, request), whole); break;
 	case ENTITY_LINK:
 	case ENTITY_FRONTEND: wire_pack_nil(b); break;
 	}

@@ -104,7 +104,7 @@ int gateway_new(struct gateway **out, const struct gateway_options *o)
 	TAILQ_INIT(&g->frontends);
 	RB_INIT(&g->subjects_held);
 	wire_buffer_init(&g->stage, SIZE_MAX / 2);
-	g->started = gateway_now().mono;
+	g->started = gateway_now(g).mono;
 	g->alive_at = g->started;
 	g->timer = evtimer_new(g->base, gateway_timer, g);
 	if (!g->timer)
@@ -265,7 +265,7 @@ int gateway_load(struct gateway *g)
 {
 	static const struct journal_loader loader = { load_session, load_turn, load_request,
 		load_decision };
-	struct loading l = { .g = g, .now = gateway_now() };
+	struct loading l = { .g = g, .now = gateway_now(g) };
 	struct command c = { .type = COMMAND_RESTARTED };
 	int err = journal_load(g->journal, &loader, &l, &l.state);
 

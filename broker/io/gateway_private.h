@@ -151,6 +151,7 @@ struct gateway {
 
 	/* the machine's sleep, and the sign of life */
 	int64_t slept; /* CLOCK_BOOTTIME less CLOCK_MONOTONIC */
+	struct instant now; /* of this loop turn; 0: not read yet */
 	int64_t alive_at;
 	size_t held_most; /* requests and connections since memory was last given back */
 	int64_t started;
@@ -174,7 +175,9 @@ struct gateway {
 extern const struct peer_ops gateway_peer_ops;
 void gateway_timer(evutil_socket_t fd, short what, void *arg);
 void gateway_clock_init(struct gateway *g);
-struct instant gateway_now(void);
+struct instant gateway_clock(void);
+/* The clock's reading of this loop turn: one instant for all that it does. */
+struct instant gateway_now(struct gateway *g);
 struct uuid gateway_seed(struct gateway *g);
 /* Runs a command and takes its effects into the batch. */
 void gateway_step(struct gateway *g, struct client *client, struct command *c);

@@ -399,7 +399,7 @@ static int query_stats(struct gateway *g, struct client *client, const struct wi
 	b = stage_begin(g);
 	wire_pack_reply_ok(b, f->id);
 	wire_map_open(&m, b);
-	wire_map_i64(&m, "uptime_ms", (gateway_now().mono - g->started) / 1000);
+	wire_map_i64(&m, "uptime_ms", (gateway_now(g).mono - g->started) / 1000);
 	wire_map_u64(&m, "connections", peers_count(g->peers));
 	wire_map_u64(&m, "sessions", g->engine.r.n_sessions);
 	wire_map_u64(&m, "pending", g->engine.r.n_pending);

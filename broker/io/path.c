@@ -44,8 +44,8 @@ static const char *component_next(const char **s, size_t *len)
 
 	while (*start == '/')
 		start++;
-	*len = strcspn(start, "/");
-	*s = start + *len;
+	*s = strchrnul(start, '/');
+	*len = (size_t)(*s - start);
 	return *len ? start : NULL;
 }
 
@@ -63,36 +63,42 @@ static void component_pop(char *path)
 		*slash = '\0';
 }
 
+/* What goes before *path to make it absolute; *path loses its "~". NULL: it can't be made so.
+ */
+static const char *path_base(struct bytes *path, const char *cwd, const char *home)
+{
+	const char *s = path->data, *base;
+
+	if (path->len == 0 || path->len > LIMIT_TEXT || memchr(s, '\0', path->len))
+		return NULL;
+	if (s[0] == '/')
+		return "";
+	base = cwd;
+	if (s[0] == '~') {
+		if (path->len > 1 && s[1] != '/')
+			return NULL;
+		base = home;
+		*path = (struct bytes){s + 1, path->len - 1};
+	}
+	return base && (base[0] == '/' || base[0] == '\0') ? base : NULL;
+}
+
 int path_absolute(struct bytes path, const char *cwd, const char *home, char **out)
 {
-	const char *s = path.data, *base = NULL;
-	size_t len = path.len;
+	const char *base = path_base(&path, cwd, home);
 
 	*out = NULL;
-	if (len == 0 || len > LIMIT_TEXT || memchr(s, '\0', len))
+	if (!base)
 		return 0;
-	if (s[0] == '~') {
-		if (len > 1 && s[1] != '/')
-			return 0;
-		base = home;
-		s++;
-		len--;
-	} else if (s[0] != '/') {
-		base = cwd;
-	} else {
-		base = "";
-	}
-	if (!base || (base[0] != '/' && base[0] != '\0'))
-		return 0;
-	if (asprintf(out, "%s/%.*s", base, (int)len, s) < 0) {
+	if (asprintf(out, "%s/%.*s", base, (int)path.len, (const char *)path.data) < 0) {
 		*out = NULL;
 		return -ENOMEM;
 	}
 	return 0;
 }
 
-/* In place, since the result is never ahead of what is read. */
-static void normalize(char *path)
+/* In place, since the result is never ahead of what is read. Returns the new length. */
+static size_t normalize(char *path)
 {
 	const char *s = path, *c;
 	char *to = path;
@@ -113,6 +119,7 @@ static void normalize(char *path)
 	if (to == path)
 		*to++ = '/';
 	*to = '\0';
+	return (size_t)(to - path);
 }
 
 int path_lexical(struct bytes path, const char *cwd, const char *home, char **out)
@@ -315,6 +322,8 @@ static bool has_dotdot(const char *path)
 	const char *c;
 	size_t len;
 
+	if (!strstr(path, ".."))
+		return false;
 	while ((c = component_next(&path, &len)))
 		if (component_is(c, len, ".."))
 			return true;
@@ -389,6 +398,37 @@ int path_resolve(int root, const char *absolute, bool only_cached, char **out)
 	if (rc == -ELOOP)
 		rc = resolve_links(root, absolute, only_cached, out);
 	return rc == -ENOMEM || (rc == -EAGAIN && only_cached) ? rc : 0;
+}
+
+int path_resolve_plain(int root, struct bytes path, const char *cwd, const char *home,
+	char *buf, size_t size, size_t *len)
+{
+	const char *base = path_base(&path, cwd, home);
+	size_t n = base ? strlen(base) : 0;
+	struct open_how how = {
+		.flags = O_PATH | O_CLOEXEC | O_DIRECTORY,
+		.resolve = RESOLVE_NO_SYMLINKS | RESOLVE_CACHED |
+			   (root >= 0 ? RESOLVE_IN_ROOT : 0),
+	};
+	int fd;
+
+	if (!base || n + path.len + 2 > size)
+		return 0;
+	memcpy(buf, base, n);
+	buf[n] = '/';
+	memcpy(buf + n + 1, path.data, path.len);
+	buf[n + 1 + path.len] = '\0';
+	if (has_dotdot(buf))
+		return 0;
+	*len = normalize(buf);
+	/* a file is refused as no folder, but only after all of the way: that saves the close
+	 */
+	fd = (int)syscall(SYS_openat2, root >= 0 ? root : AT_FDCWD, buf, &how, sizeof(how));
+	if (fd >= 0)
+		close(fd);
+	else if (errno != ENOTDIR && errno != ENOENT)
+		return 0;
+	return !is_own_proc(buf);
 }
 
 int path_exists(int root, const char *absolute, bool only_cached)

@@ -38,6 +38,16 @@ int path_absolute(struct bytes path, const char *cwd, const char *home, char **o
  */
 int path_resolve(int root, const char *absolute, bool only_cached, char **out);
 
+/*
+ * The same for the paths that most are, from what the kernel has in its caches and
+ * without memory of its own: no "..", and no symlink on the way. Such a path is
+ * resolved as it stands, made absolute and normal in buf; what is behind a part
+ * that does not exist stays, too. root may be -1: the broker's own.
+ * 1: *len bytes and a NUL are in buf; 0: path_resolve has to look, or buf is too small.
+ */
+int path_resolve_plain(int root, struct bytes path, const char *cwd, const char *home, char *buf,
+	size_t size, size_t *len);
+
 /* Whether there is something of that name. 1, 0, or -EAGAIN as above. */
 int path_exists(int root, const char *absolute, bool only_cached);
 

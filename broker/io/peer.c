@@ -202,6 +202,7 @@ int peer_new(struct peers *all, struct peer **out, int fd, uint8_t kind, uint32_
 	p->uid = uid;
 	p->gid = gid;
 	p->account = account;
+	p->takes_fds = true;
 	rc = peer_reading_watch(p);
 	if (rc) {
 		account_release_connection(account);

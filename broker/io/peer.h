@@ -59,7 +59,7 @@ struct peer {
 	uint8_t kind; /* enum listener_kind */
 	/* private */
 	uint8_t state;
-	bool paused, dirty, ready, in_frame;
+	bool paused, dirty, ready, in_frame, takes_fds;
 	int fd;
 	struct peers *all;
 	struct account *account;
@@ -110,6 +110,11 @@ size_t peer_queued(const struct peer *p);
 void peer_pause(struct peer *p);
 void peer_resume(struct peer *p);
 
+/*
+ * Whether descriptors are received at all; a new peer's are. Without, the kernel
+ * throws away those that come, and reading is cheaper.
+ */
+void peer_receive_fds(struct peer *p, bool receive);
 /*
  * Within ops->frame: a descriptor that came with the message, now the caller's; -1:
  * no more. Messages that arrive in one piece share what came with any of them.

@@ -20,6 +20,11 @@ static void fds_close(struct peers *all, size_t n)
 	all->n_old -= all->n_old < n ? all->n_old : n;
 }
 
+void peer_receive_fds(struct peer *p, bool receive)
+{
+	p->takes_fds = receive;
+}
+
 int peer_take_fd(struct peer *p)
 {
 	struct peers *all = p->all;
@@ -267,7 +272,8 @@ static void deliver_fresh(struct peer *p, const uint8_t *data, size_t len)
 		schedule(p);
 }
 
-static void on_readable(struct peer *p)
+/* What is there, into all->buffer; the descriptors behind those in all->fds. */
+static ssize_t receive(struct peer *p)
 {
 	struct peers *all = p->all;
 	union {
@@ -281,7 +287,23 @@ static void on_readable(struct peer *p)
 		.msg_control = control.bytes,
 		.msg_controllen = sizeof(control.bytes),
 	};
-	ssize_t n = recvmsg(p->fd, &msg, MSG_CMSG_CLOEXEC | MSG_DONTWAIT);
+	ssize_t n;
+
+	if (!p->takes_fds)
+		return recv(p->fd, all->buffer, LIMIT_READ_CHUNK, MSG_DONTWAIT);
+	n = recvmsg(p->fd, &msg, MSG_CMSG_CLOEXEC | MSG_DONTWAIT);
+	if (n > 0) {
+		fds_load(all, p);
+		all->n_old = all->n_fds;
+		fds_receive(all, &msg);
+	}
+	return n;
+}
+
+static void on_readable(struct peer *p)
+{
+	struct peers *all = p->all;
+	ssize_t n = receive(p);
 
 	if (n < 0) {
 		if (errno != EAGAIN && errno != EINTR)
@@ -292,9 +314,6 @@ static void on_readable(struct peer *p)
 		peer_goodbye(p, "closed by the client");
 		return;
 	}
-	fds_load(all, p);
-	all->n_old = all->n_fds;
-	fds_receive(all, &msg);
 	if (!p->input)
 		deliver_fresh(p, all->buffer, (size_t)n);
 	else if (input_append(p, all->buffer, (size_t)n) == 0)

@@ -11,11 +11,13 @@
 
 #include <bsd/sys/queue.h>
 
+#include "broker/io/path.h"
 #include "broker/io/resolver.h"
 #include "broker/io/resolver_job.h"
 #include "libapproval/limits.h"
 
-#define STACK_SIZE (256u << 10) /* of the worker */
+#define STACK_SIZE (256u << 10)	     /* of the worker */
+#define PLAIN_TEXT (4u * LIMIT_TEXT) /* of the paths that need no job */
 
 TAILQ_HEAD(job_list, resolver_job);
 
@@ -40,6 +42,9 @@ struct resolver {
 	size_t n_waiting;
 	pthread_t worker;
 	bool started;
+	struct resolver_result plain; /* the last answer that took no job */
+	struct resolver_path plain_paths[LIMIT_PATHS];
+	char plain_text[PLAIN_TEXT];
 };
 
 static void shared_unref(struct shared *s)
@@ -249,15 +254,15 @@ static int job_queue(struct resolver *r, struct resolver_job *job)
 	return hopeless ? -EAGAIN : 0;
 }
 
-static int job_submit(struct resolver *r, struct resolver_job *job, struct process *subject,
+/* root: of the subject, as process_root gives it; rc: what that returned. */
+static int job_submit(struct resolver *r, struct resolver_job *job, int root, int rc,
 	int64_t now, struct resolver_result **result)
 {
-	int rc = subject ? process_root(subject, &job->root) : 0;
 	bool complete;
 
+	job->root = root;
 	/* no right to look: nothing is resolved, and there is no workspace */
 	if (rc) {
-		job->root = -1;
 		complete = true;
 		goto answer;
 	}
@@ -280,22 +285,53 @@ answer:
 	return 1;
 }
 
+/* Whether all of the paths are as most are: then the answer is in r->plain. */
+static bool plain_answer(struct resolver *r, const struct resolver_spec *spec)
+{
+	size_t used = 0;
+
+	if (r->shared->hook.no_fast_path)
+		return false;
+	for (size_t i = 0; i < spec->n; i++) {
+		struct resolver_path *p = &r->plain_paths[i];
+		size_t len;
+
+		p->lexical = p->resolved = r->plain_text + used;
+		if (!path_resolve_plain(-1, spec->paths[i], spec->cwd, spec->home, p->lexical,
+			    sizeof(r->plain_text) - used, &len))
+			return false;
+		p->inside = resolver_inside(p, spec->workspace, spec->alias);
+		used += len + 1;
+	}
+	r->plain = (struct resolver_result){
+		.paths = r->plain_paths, .n = spec->n, .borrowed = true};
+	return true;
+}
+
 int resolver_paths(struct resolver *r, const struct resolver_spec *spec, int64_t now,
 	resolver_done done, void *arg, struct resolver_result **result,
 	struct resolver_job **out)
 {
 	struct resolver_job *job;
-	int rc;
+	int rc, root = -1, root_rc;
 
 	if (spec->n > LIMIT_PATHS)
 		return -E2BIG;
+	root_rc = spec->subject ? process_root(spec->subject, &root) : 0;
+	if (!root_rc && root < 0 && plain_answer(r, spec)) {
+		*result = &r->plain;
+		return 1;
+	}
 	rc = resolver_job_new(&job, spec, NULL);
-	if (rc)
+	if (rc) {
+		if (root >= 0)
+			close(root);
 		return rc;
+	}
 	job->done = done;
 	job->arg = arg;
 	*out = job;
-	return job_submit(r, job, spec->subject, now, result);
+	return job_submit(r, job, root, root_rc, now, result);
 }
 
 int resolver_workspace(struct resolver *r, const struct resolver_spec *spec,
@@ -308,7 +344,7 @@ int resolver_workspace(struct resolver *r, const struct resolver_spec *spec,
 		.home = spec->home,
 	};
 	struct resolver_job *job;
-	int rc = resolver_job_new(&job, &bare, claimed);
+	int rc = resolver_job_new(&job, &bare, claimed), root = -1;
 
 	if (rc)
 		return rc;
@@ -316,7 +352,8 @@ int resolver_workspace(struct resolver *r, const struct resolver_spec *spec,
 	job->done = done;
 	job->arg = arg;
 	*out = job;
-	return job_submit(r, job, spec->subject, now, result);
+	rc = spec->subject ? process_root(spec->subject, &root) : 0;
+	return job_submit(r, job, root, rc, now, result);
 }
 
 void resolver_cancel(struct resolver *r, struct resolver_job *job)

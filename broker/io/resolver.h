@@ -34,6 +34,7 @@ struct resolver_result {
 	char *workspace; /* of resolver_workspace: NULL, none */
 	char *alias;	 /* the workspace as the agent names it, when that differs */
 	bool timed_out;
+	bool borrowed; /* the resolver's own, until it is asked again */
 };
 
 /*

@@ -10,7 +10,7 @@
 
 void resolver_result_free(struct resolver_result *result)
 {
-	if (!result)
+	if (!result || result->borrowed)
 		return;
 	for (size_t i = 0; i < result->n; i++) {
 		free(result->paths[i].lexical);
@@ -149,6 +149,13 @@ int resolver_job_run(struct resolver_job *job, int own_root, bool only_cached)
 	return job->find_workspace ? alias_find(job, root, only_cached) : 0;
 }
 
+bool resolver_inside(const struct resolver_path *p, const char *workspace, const char *alias)
+{
+	return workspace && p->lexical && p->resolved && path_inside(workspace, p->resolved) &&
+	       (path_inside(workspace, p->lexical) ||
+		       (alias && path_inside(alias, p->lexical)));
+}
+
 struct resolver_result *resolver_job_answer(struct resolver_job *job, bool complete)
 {
 	struct resolver_result *result = job->result;
@@ -162,10 +169,7 @@ struct resolver_result *resolver_job_answer(struct resolver_job *job, bool compl
 
 		p->resolved = job->resolved[i];
 		job->resolved[i] = NULL;
-		p->inside = job->workspace && p->lexical && p->resolved &&
-			    (path_inside(job->workspace, p->lexical) ||
-				    (job->alias && path_inside(job->alias, p->lexical))) &&
-			    path_inside(job->workspace, p->resolved);
+		p->inside = resolver_inside(p, job->workspace, job->alias);
 	}
 	result->workspace = job->found;
 	result->alias = job->found_alias;

@@ -51,6 +51,8 @@ void resolver_job_free(struct resolver_job *job); /* NULL is fine */
  * it would have to look at the disk.
  */
 int resolver_job_run(struct resolver_job *job, int own_root, bool only_cached);
+/* Whether a path is of the workspace, which may have another name (NULL: none). */
+bool resolver_inside(const struct resolver_path *path, const char *workspace, const char *alias);
 /* The job's answer, which leaves the job; complete: the job was done in time. */
 struct resolver_result *resolver_job_answer(struct resolver_job *job, bool complete);
 

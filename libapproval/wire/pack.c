@@ -164,6 +164,13 @@ void wire_pack_str(struct wire_buffer *b, struct bytes v)
 {
 	if (!v.data) {
 		wire_pack_nil(b);
+	} else if (v.len < 32) { /* most are, and their head is one byte */
+		if (reserve(b, v.len + 1))
+			return;
+		b->data[b->len] = (uint8_t)(0xa0 | v.len);
+		memcpy(b->data + b->len + 1, v.data, v.len);
+		b->len += v.len + 1;
+		b->values++;
 	} else if (v.len > UINT32_MAX) {
 		wire_buffer_fail(b, -EMSGSIZE);
 	} else {
@@ -172,11 +179,6 @@ void wire_pack_str(struct wire_buffer *b, struct bytes v)
 		msgpack_pack_str(&pk, v.len);
 		append(b, v.data, v.len);
 	}
-}
-
-void wire_pack_strz(struct wire_buffer *b, const char *v)
-{
-	wire_pack_str(b, bytes_of(v));
 }
 
 void wire_pack_bin(struct wire_buffer *b, struct bytes v)
@@ -256,60 +258,6 @@ void wire_close(struct wire_open *o)
 		return;
 	o->b->data[o->at + 1] = (uint8_t)(o->n >> 8);
 	o->b->data[o->at + 2] = (uint8_t)o->n;
-}
-
-void wire_map_key(struct wire_open *m, const char *key)
-{
-	m->n++;
-	wire_pack_strz(m->b, key);
-}
-
-void wire_map_nil(struct wire_open *m, const char *key)
-{
-	wire_map_key(m, key);
-	wire_pack_nil(m->b);
-}
-
-void wire_map_bool(struct wire_open *m, const char *key, bool v)
-{
-	wire_map_key(m, key);
-	wire_pack_bool(m->b, v);
-}
-
-void wire_map_u64(struct wire_open *m, const char *key, uint64_t v)
-{
-	wire_map_key(m, key);
-	wire_pack_u64(m->b, v);
-}
-
-void wire_map_i64(struct wire_open *m, const char *key, int64_t v)
-{
-	wire_map_key(m, key);
-	wire_pack_i64(m->b, v);
-}
-
-void wire_map_str(struct wire_open *m, const char *key, struct bytes v)
-{
-	wire_map_key(m, key);
-	wire_pack_str(m->b, v);
-}
-
-void wire_map_strz(struct wire_open *m, const char *key, const char *v)
-{
-	wire_map_key(m, key);
-	wire_pack_strz(m->b, v);
-}
-
-void wire_map_bin(struct wire_open *m, const char *key, struct bytes v)
-{
-	wire_map_key(m, key);
-	wire_pack_bin(m->b, v);
-}
-
-void wire_map_raw(struct wire_open *m, const char *key, struct bytes v)
-{
-	wire_map_key(m, key);
-	wire_pack_raw(m->b, v);
 }
 
 /* ---- messages ---- */

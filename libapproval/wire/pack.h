@@ -56,7 +56,6 @@ void wire_pack_u64(struct wire_buffer *b, uint64_t v);
 void wire_pack_i64(struct wire_buffer *b, int64_t v);
 void wire_pack_f64(struct wire_buffer *b, double v);
 void wire_pack_str(struct wire_buffer *b, struct bytes v);   /* data NULL: nil */
-void wire_pack_strz(struct wire_buffer *b, const char *v);   /* NULL: nil */
 void wire_pack_bin(struct wire_buffer *b, struct bytes v);   /* data NULL: nil */
 void wire_pack_raw(struct wire_buffer *b, struct bytes raw); /* one value; data NULL: nil */
 void wire_pack_array(struct wire_buffer *b, uint32_t n);     /* n values follow */
@@ -84,15 +83,66 @@ void wire_array_open(struct wire_open *a, struct wire_buffer *b);
 void wire_array_item(struct wire_open *a);
 void wire_close(struct wire_open *o);
 
-void wire_map_key(struct wire_open *m, const char *key);
-void wire_map_nil(struct wire_open *m, const char *key);
-void wire_map_bool(struct wire_open *m, const char *key, bool v);
-void wire_map_u64(struct wire_open *m, const char *key, uint64_t v);
-void wire_map_i64(struct wire_open *m, const char *key, int64_t v);
-void wire_map_str(struct wire_open *m, const char *key, struct bytes v); /* NULL: nil */
-void wire_map_strz(struct wire_open *m, const char *key, const char *v); /* NULL: nil */
-void wire_map_bin(struct wire_open *m, const char *key, struct bytes v); /* NULL: nil */
-void wire_map_raw(struct wire_open *m, const char *key, struct bytes v); /* NULL: nil */
+/* Inline, so that the length of a constant key is no work. */
+static inline void wire_pack_strz(struct wire_buffer *b, const char *v) /* NULL: nil */
+{
+	wire_pack_str(b, bytes_of(v));
+}
+
+static inline void wire_map_key(struct wire_open *m, const char *key)
+{
+	m->n++;
+	wire_pack_strz(m->b, key);
+}
+
+static inline void wire_map_nil(struct wire_open *m, const char *key)
+{
+	wire_map_key(m, key);
+	wire_pack_nil(m->b);
+}
+
+static inline void wire_map_bool(struct wire_open *m, const char *key, bool v)
+{
+	wire_map_key(m, key);
+	wire_pack_bool(m->b, v);
+}
+
+static inline void wire_map_u64(struct wire_open *m, const char *key, uint64_t v)
+{
+	wire_map_key(m, key);
+	wire_pack_u64(m->b, v);
+}
+
+static inline void wire_map_i64(struct wire_open *m, const char *key, int64_t v)
+{
+	wire_map_key(m, key);
+	wire_pack_i64(m->b, v);
+}
+
+/* An absent value (data NULL, or NULL) is nil. */
+static inline void wire_map_str(struct wire_open *m, const char *key, struct bytes v)
+{
+	wire_map_key(m, key);
+	wire_pack_str(m->b, v);
+}
+
+static inline void wire_map_strz(struct wire_open *m, const char *key, const char *v)
+{
+	wire_map_key(m, key);
+	wire_pack_strz(m->b, v);
+}
+
+static inline void wire_map_bin(struct wire_open *m, const char *key, struct bytes v)
+{
+	wire_map_key(m, key);
+	wire_pack_bin(m->b, v);
+}
+
+static inline void wire_map_raw(struct wire_open *m, const char *key, struct bytes v)
+{
+	wire_map_key(m, key);
+	wire_pack_raw(m->b, v);
+}
 
 /* ---- messages ---- */
 

@@ -361,6 +361,69 @@ START_TEST(workspace)
 }
 END_TEST
 
+/* 1: *len and the text are right; 0: it says that it does not know. */
+static int plain(const char *path, const char *cwd, const char *home_dir, const char *want)
+{
+	char buf[PATH_MAX];
+	size_t len = 0;
+
+	for (int own = 0; own < 2; own++) {
+		if (!path_resolve_plain(own ? -1 : root, bytes_of(path), cwd, home_dir, buf,
+			    sizeof(buf), &len))
+			return 0;
+		ck_assert_uint_eq(len, strlen(buf));
+		ck_assert_str_eq(buf, want);
+	}
+	return 1;
+}
+
+START_TEST(plain_ones)
+{
+	char want[PATH_MAX + 32], small[8];
+	size_t len;
+	int fd;
+
+	dir_make("d");
+	fd = open(below(dir, "d/file"), O_CREAT | O_WRONLY | O_CLOEXEC, 0600);
+	ck_assert_int_ge(fd, 0);
+	close(fd);
+	link_make("d", "link");
+	link_make("d/file", "flink");
+	snprintf(want, sizeof(want), "%s/d/file", top);
+	ck_assert_int_eq(path_exists(root, want, false), 1);
+	ck_assert_int_eq(plain(want, NULL, NULL, want), 1);
+	ck_assert_int_eq(plain("d//./file/", top, NULL, want), 1);
+	ck_assert_int_eq(plain("~/d/file", "/elsewhere", top, want), 1);
+	snprintf(want, sizeof(want), "%s/d", top);
+	ck_assert_int_eq(plain("d", top, NULL, want), 1);
+	/* what does not exist */
+	snprintf(want, sizeof(want), "%s/d/none/none", top);
+	path_exists(root, want, false);
+	ck_assert_int_eq(plain("d/none/none", top, NULL, want), 1);
+	/* all that needs more than the text, or can't be */
+	ck_assert_int_eq(plain("link", top, NULL, ""), 0);
+	ck_assert_int_eq(plain("link/", top, NULL, ""), 0);
+	ck_assert_int_eq(plain("link/file", top, NULL, ""), 0);
+	ck_assert_int_eq(plain("link/none", top, NULL, ""), 0);
+	ck_assert_int_eq(plain("flink", top, NULL, ""), 0);
+	ck_assert_int_eq(plain("d/..", top, NULL, ""), 0);
+	snprintf(want, sizeof(want), "%s/d/..x", top);
+	path_exists(root, want, false);
+	ck_assert_int_eq(plain("d/..x", top, NULL, want), 1);
+	ck_assert_int_eq(plain("d", NULL, NULL, ""), 0);
+	ck_assert_int_eq(plain("~", top, NULL, ""), 0);
+	ck_assert_int_eq(plain("~u/d", top, top, ""), 0);
+	ck_assert_int_eq(plain("", top, NULL, ""), 0);
+	ck_assert_int_eq(plain("/proc/self/environ", NULL, NULL, ""), 0);
+	snprintf(want, sizeof(want), "/proc/%d/environ", (int)getpid());
+	path_exists(root, want, false);
+	ck_assert_int_eq(plain(want, NULL, NULL, ""), 0);
+	ck_assert_int_eq(path_resolve_plain(root, bytes_of("/abcdefg"), NULL, NULL, small,
+				 sizeof(small), &len),
+		0);
+}
+END_TEST
+
 START_TEST(home)
 {
 	char *got;
@@ -396,6 +459,7 @@ static Suite *suite_make(void)
 	tcase_add_test(t, forbidden);
 	tcase_add_test(t, other_root);
 	tcase_add_test(t, cached);
+	tcase_add_test(t, plain_ones);
 	tcase_add_test(t, workspace);
 	tcase_add_test(t, home);
 	suite_add_tcase(s, t);
