@@ -91,10 +91,14 @@ static void stage_send(struct gateway *g, bool failed)
 {
 	for (size_t i = 0; i < g->n_staged; i++) {
 		struct staged *s = &g->staged[i];
+		struct bytes message = { g->stage.data + s->at, s->len };
 
 		if (!s->client->peer || (failed && !s->free_of_batch))
 			continue;
-		peer_send(s->client->peer, (struct bytes){ g->stage.data + s->at, s->len });
+		if (s->client->staged == s->len)
+			peer_send_now(s->client->peer, message);
+		else
+			peer_send(s->client->peer, message);
 		if (s->answer)
 			answered(s->client);
 	}

@@ -130,6 +130,30 @@ void peer_send(struct peer *p, struct bytes message)
 	dirty_insert(p);
 }
 
+/* What was sent, 0 when the socket takes nothing now; negative: the peer has gone. */
+static ssize_t send_some(struct peer *p, const void *data, size_t len)
+{
+	ssize_t n = send(p->fd, data, len, MSG_NOSIGNAL | MSG_DONTWAIT);
+
+	if (n >= 0)
+		return n;
+	if (errno == EAGAIN || errno == EINTR || errno == ENOBUFS)
+		return 0;
+	peer_goodbye(p, "closed by the client");
+	return -EPIPE;
+}
+
+void peer_send_now(struct peer *p, struct bytes message)
+{
+	ssize_t n = 0;
+
+	if (p->state == PEER_OPEN && !p->output && !p->writing)
+		n = send_some(p, message.data, message.len);
+	if (n < 0 || (size_t)n == message.len)
+		return;
+	peer_send(p, (struct bytes){(const char *)message.data + n, message.len - (size_t)n});
+}
+
 static void on_writable(evutil_socket_t fd, short what, void *arg);
 
 /* 0: all is written or waits for the socket; negative: the peer has gone. */
@@ -139,15 +163,11 @@ static int output_write(struct peer *p)
 	ssize_t n = 0;
 
 	if (o) {
-		n = send(p->fd, o->data + o->head, o->len, MSG_NOSIGNAL | MSG_DONTWAIT);
-		if (n < 0 && errno != EAGAIN && errno != EINTR && errno != ENOBUFS) {
-			peer_goodbye(p, "closed by the client");
+		n = send_some(p, o->data + o->head, o->len);
+		if (n < 0)
 			return -EPIPE;
-		}
-		if (n > 0) {
-			o->head += (size_t)n;
-			o->len -= (size_t)n;
-		}
+		o->head += (size_t)n;
+		o->len -= (size_t)n;
 		if (o->len == 0)
 			output_free(p);
 	}

@@ -102,6 +102,8 @@ void peer_free(struct peer *p);
  * more than the limit waiting is said goodbye to ("slow reader").
  */
 void peer_send(struct peer *p, struct bytes message);
+/* The same, but written at once where nothing waits: for the only message of a loop turn. */
+void peer_send_now(struct peer *p, struct bytes message);
 /* Bytes that wait for the reader. */
 size_t peer_queued(const struct peer *p);
 

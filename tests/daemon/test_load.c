@@ -171,6 +171,7 @@ static struct figures run(
 			raw_uint(s, "sessions") == 0)
 			break;
 	}
+	stats(&r); /* memory is given back at the end of the turn that counted them */
 	f.after = rss(b.pid);
 	raw_close(&r);
 	broker_stop(&b);
