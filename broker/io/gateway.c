@@ -430,6 +430,7 @@ int gateway_run_once(struct gateway *g)
 	bool busy;
 
 	g->now.mono = 0;
+	g->query_until = 0;
 	peers_turn(g->peers);
 	busy = peers_pending(g->peers) || (g->n_kept && !g->failing) || g->n_commands ||
 	       (g->prune && !g->failing);

@@ -155,6 +155,7 @@ struct gateway {
 	int64_t alive_at;
 	size_t held_most; /* requests and connections since memory was last given back */
 	int64_t started;
+	int64_t query_until; /* of this loop turn; 0: nothing has been asked yet */
 
 	struct retention retention;
 	bool prune;
