@@ -171,8 +171,10 @@ static int on_frame(void *arg, struct peer *p, struct bytes raw)
 		batch_bound(g);
 		return 0;
 	}
+	if (f.type == WIRE_NOTIFY) /* none is known; they count, and can't be answered */
+		return account_charge_rate(p->account, gateway_now(g).mono) ? -EDQUOT : 0;
 	if (f.type != WIRE_CALL)
-		return f.type == WIRE_NOTIFY ? 0 : -EBADMSG;
+		return -EBADMSG;
 	client->outstanding++;
 	if (client->frontend)
 		err = frontend_frame(g, client, &f);

@@ -246,7 +246,7 @@ static void text_copy(char *out, size_t size, struct bytes text)
 	out[n] = 0;
 }
 
-/* Each call by which an agent makes a record of its own accord counts. */
+/* Each call counts by which an agent makes a record, or work, of its own accord. */
 static bool rate_refused(struct gateway *g, struct client *client, uint32_t call, int64_t now)
 {
 	int limit = account_charge_rate(client->peer->account, now);
@@ -272,8 +272,6 @@ static int agent_request(struct gateway *g, struct client *client, const struct 
 		return answer_error(g, client, f->id, WIRE_NO_SESSION,
 			       "say hello first; or the session has ended", NULL, none),
 		       0;
-	if (rate_refused(g, client, f->id, now))
-		return 0;
 	err = request_parse(g, client, f, &r);
 	if (err)
 		return err < 0 ? err : 0;
@@ -432,9 +430,9 @@ int agent_frame(struct gateway *g, struct client *client, const struct wire_fram
 	struct command c = { .call = f->id };
 	int method = wire_agent_method_find(f->method), v = 0;
 
-	if ((method == WIRE_AGENT_HELLO || method == WIRE_AGENT_TURN_BEGIN ||
-		    method == WIRE_AGENT_USAGE || method == WIRE_AGENT_SET_MODE) &&
-		rate_refused(g, client, f->id, gateway_now(g).mono))
+	/* these end what was counted when it began */
+	if (method != WIRE_AGENT_CANCEL && method != WIRE_AGENT_SETTLED &&
+		method != WIRE_AGENT_BYE && rate_refused(g, client, f->id, gateway_now(g).mono))
 		return 0;
 	switch (method) {
 	case WIRE_AGENT_HELLO: return agent_hello(g, client, f, raw);
