@@ -222,8 +222,7 @@ void client_gone(struct gateway *g, struct client *client)
 	free(client);
 }
 
-/* Of the peers that are gone; a client stays until the engine has been told, and recorded it. */
-static void peers_reap(struct gateway *g)
+void peers_reap(struct gateway *g)
 {
 	struct peer *p;
 
@@ -447,34 +446,4 @@ int gateway_run_once(struct gateway *g)
 	peers_reap(g);
 	history_prune(g);
 	return 0;
-}
-
-void gateway_stop(struct gateway *g)
-{
-	struct client *c;
-
-	g->stopping = true;
-	/* the last chance to record what the store refused */
-	if (g->failing && journal_probe(g->journal) == 0)
-		batch_catch_up(g);
-	batch_commit(g);
-	if (g->n_lost + g->lost_more)
-		log_error(g->log, "%zu denials are not in the history: %s",
-			g->n_lost + (size_t)g->lost_more, strerror(-g->store_error));
-	peers_flush(g->peers);
-	/* what is pending stays so in the store: agents come back to it */
-	subject_drop_all(g);
-	engine_clear(&g->engine);
-	g->n_kept = 0;
-	while ((c = TAILQ_FIRST(&g->agents)) || (c = TAILQ_FIRST(&g->frontends))) {
-		if (c->peer) {
-			struct peer *p = c->peer;
-
-			p->data = NULL;
-			pending_call_free(c->waiting);
-			peer_goodbye(p, "the broker stops");
-		}
-		client_gone(g, c);
-	}
-	peers_reap(g);
 }

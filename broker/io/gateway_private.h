@@ -186,6 +186,8 @@ void gateway_step(struct gateway *g, struct client *client, struct command *c);
 void gateway_event(struct gateway *g, enum command_type type, struct client *client,
 	const struct process_id *process);
 void client_gone(struct gateway *g, struct client *client);
+/* Of the peers that are gone; a client stays until the engine has been told, and recorded it. */
+void peers_reap(struct gateway *g);
 void *grow(void *items, size_t n, size_t *size, size_t item); /* NULL: no memory, items stay */
 
 /* ---- gateway_batch.c ---- */
