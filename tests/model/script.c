@@ -149,6 +149,7 @@ static void facts_fill(struct parsed *p, struct facts *f, struct bytes tool, str
 	script_hash(input, f->input_hash, 16);
 	script_signature(tool, input, f->signature);
 	script_hash(input, f->digest, 32);
+	f->command = tool.data && !flag(&p->line, "edits") ? none : input;
 	f->kind = flag(&p->line, "inside") ? KIND_READ : KIND_EXECUTE;
 	f->mutating = flag(&p->line, "mutating");
 	f->flags = (uint8_t)((flag(&p->line, "inside") ? FACT_INSIDE : 0) |
