@@ -5,6 +5,7 @@ EXTRA_DIST += \
 	tests/harness/check.scn \
 	tests/harness/deadline.scn \
 	tests/harness/disconnect.scn \
+	tests/harness/edited.scn \
 	tests/harness/elsewhere.scn \
 	tests/harness/first-wins.scn \
 	tests/harness/grace.conf \
