@@ -102,6 +102,7 @@ int gateway_new(struct gateway **out, const struct gateway_options *o)
 	g->retention = (struct retention){ o->config->store_age_us, o->config->store_size };
 	TAILQ_INIT(&g->agents);
 	TAILQ_INIT(&g->frontends);
+	STAILQ_INIT(&g->late);
 	RB_INIT(&g->subjects_held);
 	wire_buffer_init(&g->stage, SIZE_MAX / 2);
 	g->started = gateway_now(g).mono;
@@ -162,6 +163,8 @@ void gateway_free(struct gateway *g)
 	free(g->kept);
 	free(g->lost);
 	free(g->ended);
+	free(g->ending);
+	late_drop(g, NULL);
 	free(g->changes);
 	free(g);
 }

@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#define VERIFY_ROWS	 1000u
+#define VERIFY_ROWS	 2000u
 #define VERIFY_ROWS_LATE 16u /* in a loop turn that has spent its time on questions */
 
 static const struct bytes none;
