@@ -125,8 +125,7 @@ void gateway_event(struct gateway *g, enum command_type type, struct client *cli
 	g->kept[g->n_kept++] = e;
 }
 
-/* Tries the events that no batch has committed yet. */
-static void events_run(struct gateway *g)
+void events_run(struct gateway *g)
 {
 	size_t n = g->n_kept;
 	struct kept_event *events = g->kept;

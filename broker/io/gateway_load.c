@@ -58,7 +58,6 @@ static void config_map(const struct gateway *g, const struct config *c, struct e
 int gateway_configure(struct gateway *g, const struct config *config)
 {
 	struct engine_config e;
-	struct command c = { .type = COMMAND_CONFIG, .config = &e };
 	char **names, **before = g->required;
 	size_t n, n_before = g->n_required;
 	int err = names_copy(config, &names, &n);
@@ -70,7 +69,13 @@ int gateway_configure(struct gateway *g, const struct config *config)
 	config_map(g, config, &e);
 	accounts_set_limits(g->accounts, &config->limits);
 	g->retention = (struct retention){ config->store_age_us, config->store_size };
-	gateway_step(g, NULL, &c);
+	engine_configure(&g->engine, &e);
+	/* once is enough, however often it is read while the store fails */
+	for (n = 0; n < g->n_kept && g->kept[n].type != COMMAND_CONFIGURED; n++)
+		;
+	if (n == g->n_kept)
+		gateway_event(g, COMMAND_CONFIGURED, NULL, NULL);
+	events_run(g);
 	names_free(before, n_before);
 	return 0;
 }

@@ -198,6 +198,8 @@ void gateway_step(struct gateway *g, struct client *client, struct command *c);
 /* Commands without a sender, kept until they are committed. */
 void gateway_event(struct gateway *g, enum command_type type, struct client *client,
 	const struct process_id *process);
+/* Tries the events that no batch has committed yet. */
+void events_run(struct gateway *g);
 void client_gone(struct gateway *g, struct client *client);
 /* Of the peers that are gone; a client stays until the engine has been told, and recorded it. */
 void peers_reap(struct gateway *g);

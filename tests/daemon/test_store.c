@@ -400,6 +400,29 @@ START_TEST(suspended_meanwhile)
 }
 END_TEST
 
+/* What follows from a new configuration is not done before it can be recorded, and then. */
+START_TEST(configured_meanwhile)
+{
+	lock_start();
+	raw_close(&f);
+	raw_connect(&f, b.frontend);
+	raw_hello_frontend(&f, "observer");
+	broker_configure(&b, "[broker]\nwhen-alone = deny\n");
+	ck_assert_int_eq(kill(b.pid, SIGHUP), 0);
+	while (store_ok())
+		;
+	ck_assert_uint_eq(raw_uint(ask(&f, "stats", NULL, NULL), "pending"), 1);
+	ck_assert_uint_eq(decided("deny.broker"), 0);
+	unlock();
+	wait_ok();
+	while (raw_uint(ask(&f, "stats", NULL, NULL), "pending"))
+		;
+	ck_assert_uint_eq(decided("deny.broker"), 1);
+	ck_assert_uint_eq(denials_recorded(), 1);
+	lock_end();
+}
+END_TEST
+
 /* The broker is told to end before it has tried the store again. */
 START_TEST(stopped_meanwhile)
 {
@@ -534,6 +557,7 @@ int main(void)
 	tcase_add_test(t, many_lost);
 	tcase_add_test(t, stopped_meanwhile);
 	tcase_add_test(t, undone_does_not_count);
+	tcase_add_test(t, configured_meanwhile);
 	tcase_add_test(t, suspended_meanwhile);
 	tcase_add_test(t, corrupt);
 	tcase_add_test(t, newer);

@@ -366,8 +366,7 @@ static void parse_config(struct world *w, struct parsed *p)
 	struct engine_config *c = &w->config;
 	const char *required = option(&p->line, "required");
 
-	p->c.type = COMMAND_CONFIG;
-	p->c.config = c;
+	p->c.type = COMMAND_CONFIGURED;
 	c->when_alone_deny = number(&p->line, "alone_deny", c->when_alone_deny);
 	c->headless = number(&p->line, "headless", c->headless);
 	c->deadline = number(&p->line, "deadline", c->deadline / 1000) * 1000;
@@ -380,6 +379,7 @@ static void parse_config(struct world *w, struct parsed *p)
 		c->required[0] = w->required;
 		c->n_required = 1;
 	}
+	engine_configure(&w->e, c);
 }
 
 static bool parse(struct world *w, struct parsed *p, const char *text)
