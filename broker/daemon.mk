@@ -13,6 +13,7 @@ approvald_SOURCES = \
 	broker/io/gateway_load.c \
 	broker/io/gateway_private.h \
 	broker/io/gateway_query.c \
+	broker/io/gateway_stop.c \
 	broker/io/gateway_subject.c \
 	broker/main.c
 approvald_CFLAGS = $(AM_CFLAGS) $(EVENT_CFLAGS) $(NETTLE_CFLAGS)

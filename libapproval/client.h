@@ -93,7 +93,7 @@ int call_submit(struct approval *a, struct wire_buffer *b, const struct approval
 
 /* Moves calls that wait into the output, as long as it is short. 0 or -ENOMEM. */
 int calls_pump(struct approval *a);
-/* 0, or as client_message. */
+/* 0, or as client_message; CONN_LOST where the broker stops before the call is done. */
 int calls_reply(struct approval *a, const struct wire_frame *f);
 /* The connection is gone: repeats wait again, the others end with -ENOTCONN. */
 void calls_lost(struct approval *a);

@@ -210,9 +210,13 @@ int calls_reply(struct approval *a, const struct wire_frame *f)
 	if (rc < 0)
 		return rc;
 	if (f->error.data) {
-		if (failure_view(value, &error) < 0) {
+		rc = failure_view(value, &error) < 0 ? -EPROTO : 0;
+		/* it does not stay: the call goes out again on the next connection */
+		if (!rc && strcmp(error.code, "shutdown") == 0 && call->repeat && !a->conn.once)
+			rc = CONN_LOST;
+		if (rc) {
 			approval_value_free(value);
-			return -EPROTO;
+			return rc;
 		}
 		status = -EREMOTEIO;
 	}

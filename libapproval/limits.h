@@ -71,6 +71,7 @@
 #define TIME_STORE_RETRY_MS    1000
 #define TIME_SYSTEM_DEADLINE_MS 120000
 #define TIME_CONNECT_RETRY_MS  30000 /* a client waits for a broker so long */
+#define TIME_QUERY_MS	       4 /* spent on questions in one loop turn, at the most */
 #define TIME_ALIVE_MS	       30000 /* the store is told that the broker lives */
 
 #endif

@@ -13,14 +13,9 @@ TESTS += $(ctl_tests)
 
 ctl_test_cflags = $(AM_CFLAGS) $(CHECK_CFLAGS) $(JSON_CFLAGS)
 ctl_test_libs = frontends/common/libfcommon.la $(CHECK_LIBS)
-tests_ctl_test_ctl_SOURCES = \
-	tests/ctl/run.c \
-	tests/ctl/run.h \
-	tests/ctl/test_ctl.c \
-	tests/daemon/broker.c \
-	tests/daemon/broker.h
+tests_ctl_test_ctl_SOURCES = tests/ctl/test_ctl.c
 tests_ctl_test_ctl_CFLAGS = $(ctl_test_cflags)
-tests_ctl_test_ctl_LDADD = $(CHECK_LIBS) $(JSON_LIBS) -lutil
+tests_ctl_test_ctl_LDADD = tests/daemon/libtestdaemon.la $(JSON_LIBS)
 tests_unit_test_text_SOURCES = tests/unit/test_text.c
 tests_unit_test_text_CFLAGS = $(ctl_test_cflags)
 tests_unit_test_text_LDADD = $(ctl_test_libs)

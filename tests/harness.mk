@@ -5,6 +5,7 @@ EXTRA_DIST += \
 	tests/harness/check.scn \
 	tests/harness/deadline.scn \
 	tests/harness/disconnect.scn \
+	tests/harness/edited.scn \
 	tests/harness/elsewhere.scn \
 	tests/harness/first-wins.scn \
 	tests/harness/grace.conf \
@@ -27,25 +28,15 @@ harness_tests = tests/daemon/test_conformance tests/daemon/test_self_approval
 check_PROGRAMS += $(harness_tests)
 TESTS += $(harness_tests)
 
-tests_daemon_test_conformance_SOURCES = \
-	tests/daemon/broker.c \
-	tests/daemon/broker.h \
-	tests/daemon/test_conformance.c
+tests_daemon_test_conformance_SOURCES = tests/daemon/test_conformance.c
 tests_daemon_test_conformance_CPPFLAGS = $(AM_CPPFLAGS) -DTEST_SRCDIR='"$(abs_top_srcdir)"'
 tests_daemon_test_conformance_CFLAGS = $(AM_CFLAGS) $(CHECK_CFLAGS)
-tests_daemon_test_conformance_LDADD = $(CHECK_LIBS)
+tests_daemon_test_conformance_LDADD = tests/daemon/libtestdaemon.la
 
 tests_daemon_test_self_approval_SOURCES = \
-	tests/ctl/run.c \
-	tests/ctl/run.h \
 	tests/daemon/agent_process.c \
 	tests/daemon/agent_process.h \
-	tests/daemon/broker.c \
-	tests/daemon/broker.h \
-	tests/daemon/raw.c \
-	tests/daemon/raw.h \
 	tests/daemon/test_self_approval.c
 tests_daemon_test_self_approval_CFLAGS = $(AM_CFLAGS) $(CHECK_CFLAGS) $(JSON_CFLAGS)
-tests_daemon_test_self_approval_LDADD = libapproval/wire/libwire.la $(CHECK_LIBS) \
-	$(JSON_LIBS) -lutil
+tests_daemon_test_self_approval_LDADD = tests/daemon/libtestdaemon.la
 endif

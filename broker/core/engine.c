@@ -14,6 +14,11 @@ int engine_init(struct engine *e, const struct engine_config *config)
 	return 0;
 }
 
+void engine_configure(struct engine *e, const struct engine_config *config)
+{
+	e->config = *config;
+}
+
 static void marks_release(const struct engine_marks *m)
 {
 	for (unsigned i = 0; i < m->n_lost; i++)
@@ -155,7 +160,7 @@ static int dispatch(struct engine *e, const struct command *c)
 	case COMMAND_TICK: return on_tick(e);
 	case COMMAND_RESTARTED: return on_restarted(e);
 	case COMMAND_SLEPT: return on_slept(e);
-	case COMMAND_CONFIG: e->config = *c->config; return deny_alone(e);
+	case COMMAND_CONFIGURED: return deny_alone(e);
 	case COMMAND_N: break;
 	}
 	return 0;

@@ -62,7 +62,7 @@ enum command_type {
 	COMMAND_TICK,
 	COMMAND_RESTARTED, /* once, after the last engine_restore_* */
 	COMMAND_SLEPT,	   /* the machine slept, or the clock stopped */
-	COMMAND_CONFIG,
+	COMMAND_CONFIGURED, /* after engine_configure: what follows from it */
 	COMMAND_N,
 };
 
@@ -167,7 +167,6 @@ struct command {
 		struct {
 			bool end;
 		} bye;
-		const struct engine_config *config;
 		int64_t slept; /* microseconds */
 	};
 };
@@ -341,6 +340,8 @@ struct engine {
 };
 
 int engine_init(struct engine *e, const struct engine_config *config);
+/* New configuration, never part of a batch. Then COMMAND_CONFIGURED, until it is committed. */
+void engine_configure(struct engine *e, const struct engine_config *config);
 void engine_fini(struct engine *e);
 
 /*

@@ -214,15 +214,48 @@ static struct pipeline_result recheck(
 	return pipeline_recheck(&call);
 }
 
-static int take_edit(struct engine *e, struct request *q, const struct command_decision *d)
+/* What was asked, for the record of a decision that changed it. */
+static int edit_describe(struct engine *e, const struct request *q, struct bytes *out)
+{
+	static const char edited[] = "edited", asked[] = ", asked was: ";
+	const struct bytes command = str_bytes(q->s.r.command);
+	char text[sizeof(edited) + sizeof(asked) + DECIDED_COMMAND];
+	size_t n = sizeof(edited) - 1, cut = command.len;
+	struct str *s;
+	int err;
+
+	memcpy(text, edited, n);
+	if (cut > DECIDED_COMMAND)
+		cut = DECIDED_COMMAND;
+	if (cut) {
+		memcpy(text + n, asked, sizeof(asked) - 1);
+		n += sizeof(asked) - 1;
+		memcpy(text + n, command.data, cut);
+		n += cut;
+	}
+	s = str_new(text, n);
+	if (!s)
+		return -ENOMEM;
+	*out = str_bytes(s);
+	err = effect_keep(e, s);
+	str_unref(s);
+	return err;
+}
+
+/* From here on the request is what runs: its command, digest and paths are the edited ones. */
+static int take_edit(struct engine *e, struct request *q, const struct command_decision *d,
+	struct decision_terms *terms)
 {
 	TRY(entity_touch(&e->r, q));
 	TRY(set_bytes(e, q, &q->s.r.updated_input, d->updated_input));
 	TRY(set_bytes(e, q, &q->s.r.answers, d->answers));
-	if (d->updated_input.data) {
-		memcpy(q->s.r.digest, d->facts->digest, sizeof(q->s.r.digest));
-		memcpy(q->s.edited_hash, d->facts->input_hash, sizeof(q->s.edited_hash));
-	}
+	if (!d->updated_input.data)
+		return 0;
+	TRY(edit_describe(e, q, &terms->detail));
+	TRY(set_bytes(e, q, &q->s.r.command, d->facts->command));
+	request_drop_paths(q);
+	memcpy(q->s.r.digest, d->facts->digest, sizeof(q->s.r.digest));
+	memcpy(q->s.edited_hash, d->facts->input_hash, sizeof(q->s.edited_hash));
 	return 0;
 }
 
@@ -283,7 +316,7 @@ static int decide_one(struct engine *e, const struct command *c,
 			return 0;
 		}
 	}
-	TRY(take_edit(e, q, d));
+	TRY(take_edit(e, q, d, &terms));
 	return request_finish(e, q, REQUEST_ON_ALLOW, &terms);
 }
 

@@ -85,6 +85,7 @@ struct decision_terms {
 	enum step step;
 	enum scope scope;
 	struct bytes reason, by;
+	struct bytes detail; /* of the row alone */
 };
 int request_evaluate(struct engine *e, struct request *q);
 int request_hold(struct engine *e, struct request *q);

@@ -360,7 +360,7 @@ int request_finish(struct engine *e, struct request *q, enum request_event event
 		TRY(entity_touch(&e->r, t));
 		t->s.unknown++;
 	} else {
-		TRY(history_request(e, q, row_of(was, event), none));
+		TRY(history_request(e, q, row_of(was, event), terms ? terms->detail : none));
 	}
 	if (q->s.shown && request_state_pending(was))
 		TRY(event_emit(e, decided ? EVENT_RESOLVED : EVENT_WITHDRAWN, q));

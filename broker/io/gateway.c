@@ -125,8 +125,7 @@ void gateway_event(struct gateway *g, enum command_type type, struct client *cli
 	g->kept[g->n_kept++] = e;
 }
 
-/* Tries the events that no batch has committed yet. */
-static void events_run(struct gateway *g)
+void events_run(struct gateway *g)
 {
 	size_t n = g->n_kept;
 	struct kept_event *events = g->kept;
@@ -171,8 +170,10 @@ static int on_frame(void *arg, struct peer *p, struct bytes raw)
 		batch_bound(g);
 		return 0;
 	}
+	if (f.type == WIRE_NOTIFY) /* none is known; they count, and can't be answered */
+		return account_charge_rate(p->account, gateway_now(g).mono) ? -EDQUOT : 0;
 	if (f.type != WIRE_CALL)
-		return f.type == WIRE_NOTIFY ? 0 : -EBADMSG;
+		return -EBADMSG;
 	client->outstanding++;
 	if (client->frontend)
 		err = frontend_frame(g, client, &f);
@@ -220,8 +221,7 @@ void client_gone(struct gateway *g, struct client *client)
 	free(client);
 }
 
-/* Of the peers that are gone; a client stays until the engine has been told, and recorded it. */
-static void peers_reap(struct gateway *g)
+void peers_reap(struct gateway *g)
 {
 	struct peer *p;
 
@@ -430,6 +430,7 @@ int gateway_run_once(struct gateway *g)
 	bool busy;
 
 	g->now.mono = 0;
+	g->query_until = 0;
 	peers_turn(g->peers);
 	busy = peers_pending(g->peers) || (g->n_kept && !g->failing) || g->n_commands ||
 	       (g->prune && !g->failing);
@@ -444,34 +445,4 @@ int gateway_run_once(struct gateway *g)
 	peers_reap(g);
 	history_prune(g);
 	return 0;
-}
-
-void gateway_stop(struct gateway *g)
-{
-	struct client *c;
-
-	g->stopping = true;
-	/* the last chance to record what the store refused */
-	if (g->failing && journal_probe(g->journal) == 0)
-		batch_catch_up(g);
-	batch_commit(g);
-	if (g->n_lost + g->lost_more)
-		log_error(g->log, "%zu denials are not in the history: %s",
-			g->n_lost + (size_t)g->lost_more, strerror(-g->store_error));
-	peers_flush(g->peers);
-	/* what is pending stays so in the store: agents come back to it */
-	subject_drop_all(g);
-	engine_clear(&g->engine);
-	g->n_kept = 0;
-	while ((c = TAILQ_FIRST(&g->agents)) || (c = TAILQ_FIRST(&g->frontends))) {
-		if (c->peer) {
-			struct peer *p = c->peer;
-
-			p->data = NULL;
-			pending_call_free(c->waiting);
-			peer_goodbye(p, "the broker stops");
-		}
-		client_gone(g, c);
-	}
-	peers_reap(g);
 }

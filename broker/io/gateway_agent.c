@@ -98,6 +98,7 @@ static int request_parse(struct gateway *g, struct client *client, const struct 
 {
 	struct wire_problem problem;
 	struct session *s = client->link->s.session;
+	struct wire_iter options;
 	struct facts_input in;
 	int v = wire_decode(&wire_request_spec, f->params, &r->m, &problem);
 
@@ -126,6 +127,11 @@ static int request_parse(struct gateway *g, struct client *client, const struct 
 	}
 	if (r->m.cwd.data && (!r->m.cwd.len || *(const char *)r->m.cwd.data != '/'))
 		return answer_bad_value(g, client, f->id, "cwd");
+	if (r->m.options.data && wire_iter_array(&options, r->m.options) == 0 &&
+		options.left > LIMIT_OPTIONS)
+		return answer_error(g, client, f->id, WIRE_TOO_LARGE, "too many options",
+			       "limit", bytes_of("options")),
+		       1;
 	in = (struct facts_input){ .tool = r->m.tool, .input = r->m.input, .type = r->type,
 		.claimed_kind = r->kind, .claimed_mutating = r->m.mutating,
 		.cwd = r->m.cwd.data ? r->m.cwd : str_bytes(s->s.r.cwd),
@@ -246,7 +252,7 @@ static void text_copy(char *out, size_t size, struct bytes text)
 	out[n] = 0;
 }
 
-/* Each call by which an agent makes a record of its own accord counts. */
+/* Each call counts by which an agent makes a record, or work, of its own accord. */
 static bool rate_refused(struct gateway *g, struct client *client, uint32_t call, int64_t now)
 {
 	int limit = account_charge_rate(client->peer->account, now);
@@ -272,8 +278,6 @@ static int agent_request(struct gateway *g, struct client *client, const struct 
 		return answer_error(g, client, f->id, WIRE_NO_SESSION,
 			       "say hello first; or the session has ended", NULL, none),
 		       0;
-	if (rate_refused(g, client, f->id, now))
-		return 0;
 	err = request_parse(g, client, f, &r);
 	if (err)
 		return err < 0 ? err : 0;
@@ -432,9 +436,9 @@ int agent_frame(struct gateway *g, struct client *client, const struct wire_fram
 	struct command c = { .call = f->id };
 	int method = wire_agent_method_find(f->method), v = 0;
 
-	if ((method == WIRE_AGENT_HELLO || method == WIRE_AGENT_TURN_BEGIN ||
-		    method == WIRE_AGENT_USAGE || method == WIRE_AGENT_SET_MODE) &&
-		rate_refused(g, client, f->id, gateway_now(g).mono))
+	/* these end what was counted when it began */
+	if (method != WIRE_AGENT_CANCEL && method != WIRE_AGENT_SETTLED &&
+		method != WIRE_AGENT_BYE && rate_refused(g, client, f->id, gateway_now(g).mono))
 		return 0;
 	switch (method) {
 	case WIRE_AGENT_HELLO: return agent_hello(g, client, f, raw);

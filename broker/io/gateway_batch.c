@@ -114,7 +114,9 @@ static void stage_send(struct gateway *g, bool failed)
 static void batch_reset(struct gateway *g)
 {
 	wire_buffer_reset(&g->stage, STAGE_KEEP);
-	g->n_staged = g->n_senders = g->n_events = g->n_commands = 0;
+	for (size_t i = 0; i < g->n_senders; i++)
+		str_unref(g->senders[i].reason);
+	g->n_staged = g->n_senders = g->n_events = g->n_commands = g->n_ending = 0;
 	g->in_transaction = false;
 }
 
@@ -127,22 +129,77 @@ int batch_add_sender(struct gateway *g, struct client *client, const struct comm
 	if (!items)
 		return -ENOMEM;
 	g->senders = items;
-	g->senders[g->n_senders] = (struct sender){ .client = client, .call = c->call,
+	items = &g->senders[g->n_senders];
+	*items = (struct sender){ .client = client, .call = c->call,
 		.request = c->type == COMMAND_REQUEST };
 	if (c->type == COMMAND_SUSPEND) {
-		g->senders[g->n_senders].suspend = true;
-		g->senders[g->n_senders].all = c->steer.all;
-		g->senders[g->n_senders].session = c->steer.session;
+		items->suspend = true;
+		items->all = c->steer.all;
+		items->session = c->steer.session;
+		if (c->steer.reason.data)
+			items->reason = str_new(c->steer.reason.data, c->steer.reason.len);
+		if (c->steer.reason.data && !items->reason)
+			return -ENOMEM;
 	}
 	g->n_senders++;
 	return 0;
 }
 
+static struct bytes text_take(char **at, struct bytes text)
+{
+	struct bytes taken = { *at, text.len };
+
+	if (!text.data)
+		return text;
+	memcpy(*at, text.data, text.len);
+	*at += text.len;
+	return taken;
+}
+
+/* As many as there are suspensions: what is suspended by hand already is so only once. */
+static int late_keep(struct gateway *g, const struct history_row *row)
+{
+	struct late_row *l = malloc(sizeof(*l) + row->agent.len + row->workspace.len +
+				    row->exe.len + row->reason.len + row->by.len +
+				    row->detail.len);
+	char *at;
+
+	if (!l)
+		return -ENOMEM;
+	at = l->text;
+	l->row = *row;
+	l->row.agent = text_take(&at, row->agent);
+	l->row.workspace = text_take(&at, row->workspace);
+	l->row.exe = text_take(&at, row->exe);
+	l->row.reason = text_take(&at, row->reason);
+	l->row.by = text_take(&at, row->by);
+	l->row.detail = text_take(&at, row->detail);
+	STAILQ_INSERT_TAIL(&g->late, l, entry);
+	return 0;
+}
+
+void late_drop(struct gateway *g, struct late_row *after)
+{
+	struct late_row *l;
+
+	while ((l = after ? STAILQ_NEXT(after, entry) : STAILQ_FIRST(&g->late))) {
+		if (after)
+			STAILQ_REMOVE_AFTER(&g->late, after, entry);
+		else
+			STAILQ_REMOVE_HEAD(&g->late, entry);
+		free(l);
+	}
+}
+
 /* What could not be recorded while the store failed. */
 static int lost_write(struct gateway *g)
 {
+	const struct late_row *r;
 	int err = 0;
 
+	STAILQ_FOREACH(r, &g->late, entry)
+		if (err == 0)
+			err = journal_put(g->journal, JOURNAL_HISTORY, &r->row);
 	for (size_t i = 0; i < g->n_lost && err == 0; i++) {
 		const struct lost_denial *l = &g->lost[i];
 		struct history_row row = { .at = l->at, .event = HISTORY_DECISION, .uid = l->uid,
@@ -213,7 +270,7 @@ int batch_store(struct gateway *g, enum journal_op op, const void *arg)
 	int err;
 
 	if (g->unrecorded)
-		return 0;
+		return op == JOURNAL_HISTORY ? late_keep(g, arg) : 0;
 	err = transaction_begin(g);
 	if (err == 0)
 		err = journal_put(g->journal, op, arg);
@@ -230,6 +287,7 @@ static void store_recovered(struct gateway *g)
 	g->store_error = 0;
 	g->n_lost = 0;
 	g->lost_more = 0;
+	late_drop(g, NULL);
 }
 
 void batch_catch_up(struct gateway *g)
@@ -268,6 +326,7 @@ void batch_commit(struct gateway *g)
 		g->commits++;
 	}
 	engine_commit(&g->engine);
+	endings_commit(g);
 	stage_send(g, false);
 	for (size_t i = 0; i < g->n_events; i++) {
 		struct client *c = g->events[i].client;
@@ -343,13 +402,15 @@ static const char *store_reason(int error)
 static void suspend_unrecorded(struct gateway *g, const struct sender *s)
 {
 	struct command c = { .type = COMMAND_SUSPEND, .call = s->call,
-		.frontend = s->client->frontend };
+		.frontend = s->client->frontend, .by = bytes_of(s->client->name) };
+	struct late_row *last = STAILQ_LAST(&g->late, late_row, entry);
 	const struct effects *out;
 	int err;
 
 	c.seed = gateway_seed(g);
 	c.steer.all = s->all;
 	c.steer.session = s->session;
+	c.steer.reason = str_bytes(s->reason);
 	g->unrecorded = true;
 	err = engine_step(&g->engine, gateway_now(g), &c, &out);
 	if (err == 0)
@@ -357,10 +418,12 @@ static void suspend_unrecorded(struct gateway *g, const struct sender *s)
 	g->unrecorded = false;
 	if (err < 0) {
 		engine_rollback(&g->engine);
+		late_drop(g, last);
 		log_error(g->log, "a suspension failed: %s", strerror(-err));
 		return;
 	}
 	engine_commit(&g->engine);
+	endings_commit(g);
 	g->resync = true;
 }
 
@@ -386,7 +449,7 @@ void batch_fail(struct gateway *g, int error)
 	/* nothing of it is sent but that it failed, and what was wrong before it began */
 	stage_send(g, true);
 	g->senders = NULL;
-	g->senders_size = 0;
+	g->n_senders = g->senders_size = 0;
 	g->n_changes = 0;
 	for (size_t i = 0; i < n_events; i++)
 		gateway_event(g, g->events[i].type, g->events[i].client, &g->events[i].process);
@@ -400,6 +463,8 @@ void batch_fail(struct gateway *g, int error)
 			batch_error(g, senders[i].client, senders[i].call, WIRE_STORE,
 				store_reason(error), NULL, none);
 	}
+	for (size_t i = 0; i < n_senders; i++)
+		str_unref(senders[i].reason);
 	free(senders);
 	if (g->stage.error) {
 		log_error(g->log, "out of memory: %zu callers are not answered", n_senders);

@@ -70,21 +70,28 @@ static const char *const result_names[] = {
 	[RESULT_INVALID] = "invalid",
 };
 
+static void remember(const struct ended_request *list, size_t n, const struct client *client,
+	struct decided *d)
+{
+	for (size_t i = 0; list && i < n; i++) {
+		const struct ended_request *x = &list[i];
+
+		if (uuid_compare(&x->id, &d->request) == 0 && !uuid_is_nil(&x->id) &&
+			(x->uid == client->frontend->uid || client->frontend->admin)) {
+			d->result = RESULT_GONE;
+			d->state = x->state;
+			d->source = x->source;
+		}
+	}
+}
+
 /* A request that the engine has forgotten may have ended a moment ago. */
 static struct decided remembered(struct gateway *g, const struct client *client, struct decided d)
 {
 	if (d.result != RESULT_NOT_FOUND)
 		return d;
-	for (size_t i = 0; g->ended && i < GATEWAY_ENDED_MAX; i++) {
-		const struct ended_request *x = &g->ended[i];
-
-		if (uuid_compare(&x->id, &d.request) == 0 && !uuid_is_nil(&x->id) &&
-			(x->uid == client->frontend->uid || client->frontend->admin)) {
-			d.result = RESULT_GONE;
-			d.state = x->state;
-			d.source = x->source;
-		}
-	}
+	remember(g->ended, GATEWAY_ENDED_MAX, client, &d);
+	remember(g->ending, g->n_ending, client, &d);
 	return d;
 }
 
@@ -389,17 +396,34 @@ static void take_note(struct gateway *g, const struct effect *e)
 
 /* ---- records ---- */
 
-static void note_ended(struct gateway *g, const struct history_row *row)
+static int note_ended(struct gateway *g, const struct history_row *row)
 {
-	if (row->event == HISTORY_DECISION)
-		g->decisions[row->verdict][row->source]++;
+	struct ended_request *items;
+
 	if (uuid_is_nil(&row->request))
-		return;
-	if (!g->ended)
+		return 0;
+	items = grow(g->ending, g->n_ending, &g->ending_size, sizeof(*items));
+	if (!items)
+		return -ENOMEM;
+	g->ending = items;
+	g->ending[g->n_ending++] = (struct ended_request){ row->request, row->state, row->source,
+		row->event == HISTORY_DECISION ? row->verdict : VERDICT_NONE, row->uid };
+	return 0;
+}
+
+void endings_commit(struct gateway *g)
+{
+	if (!g->ended && g->n_ending)
 		g->ended = calloc(GATEWAY_ENDED_MAX, sizeof(*g->ended));
-	if (g->ended)
-		g->ended[g->n_ended++ % GATEWAY_ENDED_MAX] = (struct ended_request){
-			row->request, row->state, row->source, row->uid };
+	for (size_t i = 0; i < g->n_ending; i++) {
+		const struct ended_request *x = &g->ending[i];
+
+		if (x->verdict != VERDICT_NONE)
+			g->decisions[x->verdict][x->source]++;
+		if (g->ended)
+			g->ended[g->n_ended++ % GATEWAY_ENDED_MAX] = *x;
+	}
+	g->n_ending = 0;
 }
 
 static int take_store(struct gateway *g, const struct effect *e)
@@ -433,8 +457,9 @@ int effects_take(struct gateway *g, const struct effects *out)
 		case EFFECT_NOTE: take_note(g, e); break;
 		case EFFECT_STORE: err = take_store(g, e); break;
 		case EFFECT_HISTORY:
-			note_ended(g, &e->row);
-			err = batch_store(g, JOURNAL_HISTORY, &e->row);
+			err = note_ended(g, &e->row);
+			if (err == 0)
+				err = batch_store(g, JOURNAL_HISTORY, &e->row);
 			break;
 		case EFFECT_WATCH: err = subject_change(g, &e->process, true); break;
 		case EFFECT_UNWATCH: err = subject_change(g, &e->process, false); break;

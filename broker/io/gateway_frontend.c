@@ -83,14 +83,21 @@ static int subscribe_parse(struct gateway *g, struct client *client, const struc
 
 /* ---- decide ---- */
 
+/* Of an edited input; text: what the command points into where it was joined. */
+struct edit {
+	struct facts facts;
+	char *text;
+};
+
 /*
  * An edited input is looked at as a request's would be, but its paths are not
  * resolved: it is judged by what it names.
  */
-static int edit_facts(struct gateway *g, struct command_decision *d, struct facts *facts)
+static int edit_facts(struct gateway *g, struct command_decision *d, struct edit *edit)
 {
 	struct request *q = request_find(&g->engine.r, &d->request);
 	struct request_path paths[LIMIT_PATHS];
+	struct facts *facts = &edit->facts;
 	struct facts_draft draft;
 	struct facts_input in;
 	unsigned n = 0;
@@ -117,13 +124,15 @@ static int edit_facts(struct gateway *g, struct command_decision *d, struct fact
 	facts->n_paths = 0;
 	for (unsigned i = 0; i < n; i++)
 		str_unref(paths[i].given);
+	edit->text = draft.text;
+	draft.text = NULL;
 	facts_release(&draft);
 	d->facts = facts;
 	return err;
 }
 
 static int decision_parse(struct gateway *g, struct bytes element, struct command_decision *d,
-	struct facts *facts)
+	struct edit *edit)
 {
 	struct wire_decision m;
 	struct wire_problem problem;
@@ -150,7 +159,7 @@ static int decision_parse(struct gateway *g, struct bytes element, struct comman
 	d->reason = m.reason;
 	d->updated_input = m.updated_input;
 	d->answers = m.answers;
-	return d->updated_input.data ? edit_facts(g, d, facts) : 0;
+	return d->updated_input.data ? edit_facts(g, d, edit) : 0;
 }
 
 static int frontend_decide(struct gateway *g, struct client *client, const struct wire_frame *f)
@@ -159,7 +168,7 @@ static int frontend_decide(struct gateway *g, struct client *client, const struc
 	struct wire_decide m;
 	struct wire_problem problem;
 	struct command_decision *items = NULL;
-	struct facts *facts = NULL;
+	struct edit *edits = NULL;
 	struct bytes element;
 	struct wire_iter it;
 	unsigned n = 0;
@@ -170,10 +179,10 @@ static int frontend_decide(struct gateway *g, struct client *client, const struc
 	if (wire_iter_array(&it, m.decisions) != 0 || it.left > LIMIT_DECISIONS)
 		return answer_bad_value(g, client, f->id, "decisions"), 0;
 	items = calloc(it.left + 1, sizeof(*items));
-	facts = calloc(it.left + 1, sizeof(*facts));
-	err = items && facts ? 0 : -ENOMEM;
+	edits = calloc(it.left + 1, sizeof(*edits));
+	err = items && edits ? 0 : -ENOMEM;
 	while (err == 0 && wire_array_next(&it, &element)) {
-		err = decision_parse(g, element, &items[n], &facts[n]);
+		err = decision_parse(g, element, &items[n], &edits[n]);
 		n++;
 	}
 	if (err == 0) {
@@ -181,8 +190,10 @@ static int frontend_decide(struct gateway *g, struct client *client, const struc
 		c.decide.n = n;
 		gateway_step(g, client, &c);
 	}
+	for (unsigned i = 0; i < n; i++)
+		free(edits[i].text);
 	free(items);
-	free(facts);
+	free(edits);
 	return err;
 }
 

@@ -58,7 +58,6 @@ static void config_map(const struct gateway *g, const struct config *c, struct e
 int gateway_configure(struct gateway *g, const struct config *config)
 {
 	struct engine_config e;
-	struct command c = { .type = COMMAND_CONFIG, .config = &e };
 	char **names, **before = g->required;
 	size_t n, n_before = g->n_required;
 	int err = names_copy(config, &names, &n);
@@ -70,7 +69,13 @@ int gateway_configure(struct gateway *g, const struct config *config)
 	config_map(g, config, &e);
 	accounts_set_limits(g->accounts, &config->limits);
 	g->retention = (struct retention){ config->store_age_us, config->store_size };
-	gateway_step(g, NULL, &c);
+	engine_configure(&g->engine, &e);
+	/* once is enough, however often it is read while the store fails */
+	for (n = 0; n < g->n_kept && g->kept[n].type != COMMAND_CONFIGURED; n++)
+		;
+	if (n == g->n_kept)
+		gateway_event(g, COMMAND_CONFIGURED, NULL, NULL);
+	events_run(g);
 	names_free(before, n_before);
 	return 0;
 }
@@ -102,6 +107,7 @@ int gateway_new(struct gateway **out, const struct gateway_options *o)
 	g->retention = (struct retention){ o->config->store_age_us, o->config->store_size };
 	TAILQ_INIT(&g->agents);
 	TAILQ_INIT(&g->frontends);
+	STAILQ_INIT(&g->late);
 	RB_INIT(&g->subjects_held);
 	wire_buffer_init(&g->stage, SIZE_MAX / 2);
 	g->started = gateway_now(g).mono;
@@ -162,6 +168,8 @@ void gateway_free(struct gateway *g)
 	free(g->kept);
 	free(g->lost);
 	free(g->ended);
+	free(g->ending);
+	late_drop(g, NULL);
 	free(g->changes);
 	free(g);
 }

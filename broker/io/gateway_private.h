@@ -62,6 +62,7 @@ struct sender {
 	bool request; /* denied by the broker; others get an error */
 	bool suspend, all; /* applied all the same, to this session */
 	struct uuid session;
+	struct str *reason; /* of the suspension; NULL: none */
 };
 
 /* An event without a sender, kept until it is committed. */
@@ -78,9 +79,18 @@ struct lost_denial {
 	char tool[64];
 };
 
+/* A row of the history that could not be written when it should have been. */
+struct late_row {
+	STAILQ_ENTRY(late_row) entry;
+	struct history_row row;
+	char text[];
+};
+STAILQ_HEAD(late_rows, late_row);
+
 struct ended_request {
 	struct uuid id;
 	uint8_t state, source;
+	uint8_t verdict; /* of a decision, which counts; else NONE */
 	uint32_t uid;
 };
 
@@ -145,6 +155,7 @@ struct gateway {
 	bool unrecorded; /* a suspension is applied that can't be recorded */
 	int store_error;
 	int64_t retry_at; /* monotonic */
+	struct late_rows late; /* of suspensions that were applied all the same */
 	struct lost_denial *lost;
 	size_t n_lost;
 	uint64_t lost_more;
@@ -155,12 +166,15 @@ struct gateway {
 	int64_t alive_at;
 	size_t held_most; /* requests and connections since memory was last given back */
 	int64_t started;
+	int64_t query_until; /* of this loop turn; 0: nothing has been asked yet */
 
 	struct retention retention;
 	bool prune;
 
 	struct ended_request *ended;
 	size_t n_ended;
+	struct ended_request *ending; /* in the batch */
+	size_t n_ending, ending_size;
 	struct subject_change *changes; /* to be applied after the commit */
 	size_t n_changes, changes_size;
 	struct subject_tree subjects_held;
@@ -184,7 +198,11 @@ void gateway_step(struct gateway *g, struct client *client, struct command *c);
 /* Commands without a sender, kept until they are committed. */
 void gateway_event(struct gateway *g, enum command_type type, struct client *client,
 	const struct process_id *process);
+/* Tries the events that no batch has committed yet. */
+void events_run(struct gateway *g);
 void client_gone(struct gateway *g, struct client *client);
+/* Of the peers that are gone; a client stays until the engine has been told, and recorded it. */
+void peers_reap(struct gateway *g);
 void *grow(void *items, size_t n, size_t *size, size_t item); /* NULL: no memory, items stay */
 
 /* ---- gateway_batch.c ---- */
@@ -205,9 +223,13 @@ void batch_commit(struct gateway *g);
 /* A failing store works again: what could not be recorded meanwhile is part of this batch. */
 void batch_catch_up(struct gateway *g);
 void batch_fail(struct gateway *g, int error);
+/* Forgets the rows that come after that one; NULL: all of them. */
+void late_drop(struct gateway *g, struct late_row *after);
 
 /* ---- gateway_effect.c ---- */
 int effects_take(struct gateway *g, const struct effects *out);
+/* The batch is committed: what ended in it counts, and late decisions are told of it. */
+void endings_commit(struct gateway *g);
 
 /* ---- gateway_item.c ---- */
 /* Room for one more item in a page: by its bytes, and by the values of one message. */

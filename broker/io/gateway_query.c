@@ -8,6 +8,9 @@
 #include <stdio.h>
 #include <string.h>
 
+#define VERIFY_ROWS	 2000u
+#define VERIFY_ROWS_LATE 16u /* in a loop turn that has spent its time on questions */
+
 static const struct bytes none;
 
 static int not_found(struct gateway *g, struct client *client, uint32_t call, const char *what)
@@ -269,12 +272,20 @@ static void row_pack(struct wire_buffer *b, const struct history_row *r)
 	wire_close(&m);
 }
 
+/* What is asked may go through all that there is: it takes its time in portions. */
+static bool query_goes_on(const struct gateway *g)
+{
+	return gateway_clock().mono < g->query_until;
+}
+
 struct history_page {
+	struct gateway *g;
 	struct wire_buffer *b;
 	struct wire_open *a;
 	struct wire_mark from;
 	unsigned n, limit;
 	uint64_t last;
+	size_t read; /* bytes of inputs, also of such as are not part of the page */
 	bool more;
 };
 
@@ -282,15 +293,23 @@ static int history_row_take(void *arg, const struct history_row *row)
 {
 	struct history_page *p = arg;
 
-	if (p->n == p->limit || !page_room(p->b, p->from)) {
+	if (p->n == p->limit || !page_room(p->b, p->from) || p->read > LIMIT_PAGE_BYTES) {
 		p->more = true;
 		return -ECANCELED;
 	}
 	wire_array_item(p->a);
 	row_pack(p->b, row);
 	p->last = row->seq;
+	p->read += row->input.len;
 	p->n++;
 	return 0;
+}
+
+static bool history_goes_on(void *arg)
+{
+	const struct history_page *p = arg;
+
+	return query_goes_on(p->g);
 }
 
 static int enum_filter(struct bytes text, int (*parse)(struct bytes), int *out)
@@ -304,8 +323,9 @@ static int query_history(struct gateway *g, struct client *client, const struct 
 	struct wire_problem problem;
 	struct wire_history q;
 	struct history_query hq = { 0 };
-	struct history_page page = { 0 };
+	struct history_page page = { .g = g };
 	struct wire_open m, a;
+	uint64_t reached;
 	int v = wire_decode(&wire_history_spec, f->params, &q, &problem);
 
 	if (v)
@@ -329,6 +349,7 @@ static int query_history(struct gateway *g, struct client *client, const struct 
 	hq.tool = q.tool;
 	hq.all_uids = client->frontend->admin;
 	hq.uid = client->frontend->uid;
+	hq.go_on = history_goes_on;
 	page.b = stage_begin(g);
 	page.from = wire_buffer_mark(page.b);
 	page.a = &a;
@@ -336,7 +357,11 @@ static int query_history(struct gateway *g, struct client *client, const struct 
 	wire_map_open(&m, page.b);
 	wire_map_key(&m, "items");
 	wire_array_open(&a, page.b);
-	v = journal_history(g->journal, &hq, history_row_take, &page);
+	v = journal_history(g->journal, &hq, history_row_take, &page, &reached);
+	if (v == 0 && reached) {
+		page.more = true;
+		page.last = reached;
+	}
 	wire_close(&a);
 	wire_map_bool(&m, "more", page.more);
 	wire_map_u64(&m, "cursor", page.last);
@@ -358,11 +383,13 @@ static int query_verify(struct gateway *g, struct client *client, const struct w
 	struct wire_problem problem;
 	struct wire_buffer *b;
 	struct wire_open m;
+	uint32_t most;
 	int v = wire_decode(&wire_history_verify_spec, f->params, &q, &problem);
 
 	if (v)
 		return problem_answer(g, client, f->id, v, &problem), 0;
-	v = journal_verify(g->journal, q.after, q.limit && q.limit < 2000 ? q.limit : 2000, &h);
+	most = query_goes_on(g) ? VERIFY_ROWS : VERIFY_ROWS_LATE;
+	v = journal_verify(g->journal, q.after, q.limit && q.limit < most ? q.limit : most, &h);
 	if (v < 0) {
 		answer_error(g, client, f->id, WIRE_STORE, "the history can't be read", NULL, none);
 		return 0;
@@ -454,6 +481,8 @@ int frontend_query(struct gateway *g, struct client *client, const struct wire_f
 	int err;
 
 	batch_commit(g);
+	if (!g->query_until)
+		g->query_until = gateway_clock().mono + (int64_t)TIME_QUERY_MS * 1000;
 	err = query(g, client, f, method);
 	batch_commit(g);
 	return err;

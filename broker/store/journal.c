@@ -83,10 +83,16 @@ void journal_rollback(struct journal *j)
 }
 
 int journal_history(struct journal *j, const struct history_query *q,
-	int (*row)(void *arg, const struct history_row *row), void *arg)
+	int (*row)(void *arg, const struct history_row *row), void *arg, uint64_t *reached)
 {
+	uint64_t at = 0;
+	int err;
+
 	trace(j);
-	return j->ops->history(j, q, row, arg);
+	err = j->ops->history(j, q, row, arg, &at);
+	if (reached)
+		*reached = at;
+	return err;
 }
 
 int journal_verify(

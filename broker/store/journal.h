@@ -53,7 +53,11 @@ struct history_query {
 	int event, verdict, source;   /* -1: any */
 	bool all_uids;
 	uint32_t uid;
+	/* asked with arg after every HISTORY_SLICE rows looked at; false ends; NULL: to the end */
+	bool (*go_on)(void *arg);
 };
+
+#define HISTORY_SLICE 64u
 
 struct history_verification {
 	uint64_t checked, next; /* next 0: the end was reached */
@@ -93,11 +97,14 @@ int journal_put(struct journal *j, enum journal_op op, const void *arg);
 int journal_commit(struct journal *j);
 void journal_rollback(struct journal *j); /* outside a transaction: nothing */
 
-/* Rows belong to the store and are valid during the callback; a negative return ends and is
- * passed on. */
+/*
+ * Rows belong to the store and are valid during the callback; a negative return ends and is
+ * passed on. *reached: where the limit or go_on ended it, to go on after (or before, with
+ * newest); 0: nothing is left. It may be NULL.
+ */
 int journal_history(struct journal *j, const struct history_query *q,
-	int (*row)(void *arg, const struct history_row *row), void *arg);
-/* Recomputes the chain over at most limit rows after a seq. */
+	int (*row)(void *arg, const struct history_row *row), void *arg, uint64_t *reached);
+/* Recomputes the chain over at most limit rows after a seq; over fewer where they are large. */
 int journal_verify(
 	struct journal *j, uint64_t after, uint32_t limit, struct history_verification *out);
 /*

@@ -36,7 +36,8 @@ struct journal_ops {
 	int (*commit)(struct journal *j);
 	void (*rollback)(struct journal *j);
 	int (*history)(struct journal *j, const struct history_query *q,
-		int (*row)(void *arg, const struct history_row *row), void *arg);
+		int (*row)(void *arg, const struct history_row *row), void *arg,
+		uint64_t *reached); /* which is 0 */
 	int (*verify)(struct journal *j, uint64_t after, uint32_t limit,
 		struct history_verification *out);
 	int (*prune)(struct journal *j, const struct retention *r, int64_t now, uint32_t limit);

@@ -65,8 +65,7 @@ void memory_history_undo(struct memory *m, uint64_t seq)
 
 static bool query_matches(const struct history_query *q, const struct history_row *r)
 {
-	return r->seq > q->after && (!q->before || r->seq < q->before) &&
-	       (!q->since || r->at >= q->since) && (!q->until || r->at <= q->until) &&
+	return (!q->since || r->at >= q->since) && (!q->until || r->at <= q->until) &&
 	       (uuid_is_nil(&q->session) || uuid_compare(&q->session, &r->session) == 0) &&
 	       (uuid_is_nil(&q->request) || uuid_compare(&q->request, &r->request) == 0) &&
 	       (!q->agent.len || bytes_equal(q->agent, r->agent)) &&
@@ -77,21 +76,29 @@ static bool query_matches(const struct history_query *q, const struct history_ro
 }
 
 int memory_history(struct journal *j, const struct history_query *q,
-	int (*row)(void *arg, const struct history_row *row), void *arg)
+	int (*row)(void *arg, const struct history_row *row), void *arg, uint64_t *reached)
 {
 	struct memory *m = memory_of(j);
-	uint32_t given = 0;
+	uint32_t given = 0, looked = 0;
 
 	for (size_t i = 0; i < m->n_rows && given < q->limit; i++) {
 		const struct history_row *r = &m->rows[q->newest ? m->n_rows - 1 - i : i]->row;
 		int err;
 
-		if (!query_matches(q, r))
+		if (r->seq <= q->after || (q->before && r->seq >= q->before))
 			continue;
-		given++;
-		err = row(arg, r);
-		if (err < 0)
-			return err;
+		looked++;
+		if (query_matches(q, r)) {
+			given++;
+			err = row(arg, r);
+			if (err < 0)
+				return err;
+		}
+		if (given == q->limit ||
+			(looked % HISTORY_SLICE == 0 && q->go_on && !q->go_on(arg))) {
+			*reached = r->seq;
+			break;
+		}
 	}
 	return 0;
 }

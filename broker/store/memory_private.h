@@ -67,7 +67,7 @@ int memory_history_put(struct memory *m, const struct history_row *given);
 void memory_history_undo(struct memory *m, uint64_t seq);
 int memory_load_decisions(struct memory *m, const struct journal_loader *l, void *arg);
 int memory_history(struct journal *j, const struct history_query *q,
-	int (*row)(void *arg, const struct history_row *row), void *arg);
+	int (*row)(void *arg, const struct history_row *row), void *arg, uint64_t *reached);
 int memory_verify(
 	struct journal *j, uint64_t after, uint32_t limit, struct history_verification *out);
 int memory_prune(struct journal *j, const struct retention *r, int64_t now, uint32_t limit);

@@ -41,12 +41,13 @@ static void none_rollback(struct journal *j)
 }
 
 static int none_history(struct journal *j, const struct history_query *q,
-	int (*row)(void *arg, const struct history_row *row), void *arg)
+	int (*row)(void *arg, const struct history_row *row), void *arg, uint64_t *reached)
 {
 	(void)j;
 	(void)q;
 	(void)row;
 	(void)arg;
+	(void)reached;
 	return 0;
 }
 

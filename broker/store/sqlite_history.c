@@ -41,13 +41,18 @@ static void bind_name(struct column *c, struct bytes name)
 	bind_rowtext(c, name.len ? &name : &none, 0);
 }
 
-static int bind_query(sqlite3_stmt *stmt, const struct history_query *q)
+/* The bounds are of the slice that is looked at. */
+struct bounds {
+	int64_t after, before;
+};
+
+static int bind_query(sqlite3_stmt *stmt, const struct history_query *q,
+	const struct bounds *bounds, uint32_t limit)
 {
 	struct column column = {.stmt = stmt, .i = 1}, *c = &column;
 
-	bind_filter(c, true, (int64_t)(q->after < INT64_MAX ? q->after : INT64_MAX));
-	bind_filter(
-		c, true, (int64_t)(q->before && q->before < INT64_MAX ? q->before : INT64_MAX));
+	bind_filter(c, true, bounds->after);
+	bind_filter(c, true, bounds->before);
 	bind_filter(c, q->since != 0, q->since);
 	bind_filter(c, q->until != 0, q->until);
 	bind_uuid(c, &q->session, 0);
@@ -58,36 +63,108 @@ static int bind_query(sqlite3_stmt *stmt, const struct history_query *q)
 	bind_filter(c, q->verdict >= 0, q->verdict);
 	bind_filter(c, q->source >= 0, q->source);
 	bind_filter(c, !q->all_uids, q->uid);
-	bind_filter(c, true, q->limit);
+	bind_filter(c, true, limit);
 	return c->err;
 }
 
-int sqlite_history(struct journal *j, const struct history_query *q,
-	int (*row)(void *arg, const struct history_row *row), void *arg)
-{
-	struct sqlite *s = sqlite_of(j);
-	sqlite3_stmt *stmt SQLITE_SCOPED = NULL;
-	int err = 0, rc;
+#define SLICE(end, order)                                                                      \
+	"SELECT count(*), " end "(seq) FROM (SELECT seq FROM history WHERE seq > ?1 AND seq <" \
+	" ?2 ORDER BY seq " order " LIMIT ?3)"
 
-	if (!j->open)
-		err = sqlite_ready(s);
-	if (!err)
-		err = sqlite_prepare(s,
-			q->newest ? SELECT WHERE " ORDER BY seq DESC LIMIT ?13"
-				  : SELECT WHERE " ORDER BY seq LIMIT ?13",
-			&stmt);
-	if (!err)
-		err = bind_query(stmt, q);
-	if (err)
-		return err;
+/* How many rows the next slice has, and the last of them. */
+static int slice_find(struct sqlite *s, sqlite3_stmt *stmt, const struct bounds *bounds,
+	int64_t *rows, int64_t *last)
+{
+	struct column column = {.stmt = stmt, .i = 1}, *c = &column;
+	int rc;
+
+	bind_filter(c, true, bounds->after);
+	bind_filter(c, true, bounds->before);
+	bind_filter(c, true, HISTORY_SLICE);
+	if (c->err)
+		return c->err;
+	rc = sqlite3_step(stmt);
+	if (rc != SQLITE_ROW)
+		return sqlite_error(s, rc);
+	*rows = sqlite3_column_int64(stmt, 0);
+	*last = sqlite3_column_int64(stmt, 1);
+	sqlite3_reset(stmt);
+	return 0;
+}
+
+/* Gives what is asked for of a slice. *given rises; *seq is that of the last row given. */
+static int slice_read(struct sqlite *s, sqlite3_stmt *stmt,
+	int (*row)(void *arg, const struct history_row *row), void *arg, uint32_t *given,
+	uint64_t *seq)
+{
+	int rc;
+
 	while ((rc = sqlite3_step(stmt)) == SQLITE_ROW) {
 		struct history_row r;
+		int err = sqlite_read_row(stmt, &r);
 
-		err = sqlite_read_row(stmt, &r);
 		if (!err)
 			err = row(arg, &r);
 		if (err < 0)
 			return err;
+		*seq = r.seq;
+		(*given)++;
 	}
+	sqlite3_reset(stmt);
 	return sqlite_error(s, rc);
+}
+
+static int64_t seq_bound(uint64_t seq)
+{
+	return (int64_t)(seq < INT64_MAX ? seq : INT64_MAX);
+}
+
+int sqlite_history(struct journal *j, const struct history_query *q,
+	int (*row)(void *arg, const struct history_row *row), void *arg, uint64_t *reached)
+{
+	struct bounds rest = {
+		seq_bound(q->after), q->before ? seq_bound(q->before) : INT64_MAX};
+	struct sqlite *s = sqlite_of(j);
+	sqlite3_stmt *slice SQLITE_SCOPED = NULL;
+	sqlite3_stmt *rows SQLITE_SCOPED = NULL;
+	uint32_t given = 0;
+	int err = 0;
+
+	if (!j->open)
+		err = sqlite_ready(s);
+	if (!err)
+		err = sqlite_prepare(
+			s, q->newest ? SLICE("min", "DESC") : SLICE("max", ""), &slice);
+	if (!err)
+		err = sqlite_prepare(s,
+			q->newest ? SELECT WHERE " ORDER BY seq DESC LIMIT ?13"
+				  : SELECT WHERE " ORDER BY seq LIMIT ?13",
+			&rows);
+	while (!err && given < q->limit) {
+		struct bounds here = rest;
+		int64_t n = 0, last = 0;
+
+		err = slice_find(s, slice, &rest, &n, &last);
+		if (err || !n) {
+			*reached = 0;
+			break;
+		}
+		if (q->newest)
+			here.after = last - 1;
+		else
+			here.before = last + 1;
+		err = bind_query(rows, q, &here, q->limit - given);
+		if (!err)
+			err = slice_read(s, rows, row, arg, &given, reached);
+		if (err || given == q->limit)
+			break;
+		*reached = n < HISTORY_SLICE ? 0 : (uint64_t)last;
+		if (!*reached || (q->go_on && !q->go_on(arg)))
+			break;
+		if (q->newest)
+			rest.before = last;
+		else
+			rest.after = last;
+	}
+	return err;
 }

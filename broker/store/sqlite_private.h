@@ -151,7 +151,7 @@ int sqlite_paths_decode(struct bytes blob, struct request_record *r);
 /* sqlite_history.c */
 
 int sqlite_history(struct journal *j, const struct history_query *q,
-	int (*row)(void *arg, const struct history_row *row), void *arg);
+	int (*row)(void *arg, const struct history_row *row), void *arg, uint64_t *reached);
 /* Reads the row that the statement stands on, prepared from sqlite_history_select. */
 int sqlite_read_row(sqlite3_stmt *stmt, struct history_row *row);
 extern const char sqlite_history_select[]; /* SELECT … FROM history */

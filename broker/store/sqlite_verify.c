@@ -79,6 +79,7 @@ int sqlite_verify(
 	struct sqlite *s = sqlite_of(j);
 	sqlite3_stmt *stmt SQLITE_SCOPED = NULL;
 	struct chain_link link;
+	size_t read = 0;
 	int err = 0, rc = SQLITE_ROW;
 
 	if (!j->open)
@@ -94,7 +95,8 @@ int sqlite_verify(
 		err = prepare_rows(s, link.seq, limit, &stmt);
 	if (err)
 		return err < 0 ? err : 0;
-	while (out->checked < limit && (rc = sqlite3_step(stmt)) == SQLITE_ROW) {
+	while (out->checked < limit && read < LIMIT_PAGE_BYTES &&
+		(rc = sqlite3_step(stmt)) == SQLITE_ROW) {
 		struct history_row row;
 		struct chain_link before = link;
 
@@ -105,6 +107,7 @@ int sqlite_verify(
 			break;
 		}
 		out->checked++;
+		read += row.input.len + row.command.len;
 	}
 	if (rc != SQLITE_ROW && rc != SQLITE_DONE)
 		return sqlite_error(s, rc);

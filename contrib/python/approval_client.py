@@ -263,6 +263,10 @@ class Agent(Connection):
                 return self.call(method, params)
             except ConnectionError:
                 self.reconnect()
+            except ApprovalError as e:
+                if e.code != "shutdown":
+                    raise
+                self.reconnect()
 
     def turn_begin(self, turn_id: Optional[str] = None, prompt: Optional[str] = None) -> Map:
         turn_id = turn_id or "turn_" + secrets.token_hex(16)

@@ -54,6 +54,7 @@ struct history {
 	int64_t since, until;
 	uint64_t limit;
 	bool oldest, verify;
+	struct table *table;
 };
 
 static const struct table_column columns[] = {
@@ -90,28 +91,34 @@ static void history_row(struct table *t, const struct approval_value *item)
 	item_cell(t, item, "reason", STYLE_PLAIN);
 }
 
-/* Page by page, so that a long history takes no memory. */
-static int history_page(const struct ctl *c, const struct approval_value *items)
+/* What has gathered is shown, so that a long history takes no memory. */
+static int history_flush(struct history *h)
 {
-	size_t n = approval_value_count(items);
-	struct table *t = NULL;
-	int r = 0;
+	int r = h->table ? table_print(h->table, &h->c->out) : 0;
 
-	if (!c->json && n)
-		r = table_new(&t, columns, sizeof(columns) / sizeof(columns[0]));
-	for (size_t i = 0; !r && i < n; i++) {
-		if (c->json)
-			r = json_write_value(&c->out, approval_value_at(items, i));
-		else
-			history_row(t, approval_value_at(items, i));
-	}
-	if (!r && t)
-		r = table_print(t, &c->out);
-	table_free(t);
+	table_free(h->table);
+	h->table = NULL;
 	return r;
 }
 
-static int history_pages(const struct history *h, const char *session)
+/* A page may hold few of the rows that a table has, or none. */
+static int history_page(struct history *h, const struct approval_value *items)
+{
+	size_t n = approval_value_count(items);
+	int r = 0;
+
+	if (!h->c->json && n && !h->table)
+		r = table_new(&h->table, columns, sizeof(columns) / sizeof(columns[0]));
+	for (size_t i = 0; !r && i < n; i++) {
+		if (h->c->json)
+			r = json_write_value(&h->c->out, approval_value_at(items, i));
+		else
+			history_row(h->table, approval_value_at(items, i));
+	}
+	return !r && h->table && table_rows(h->table) >= LIMIT_PAGE ? history_flush(h) : r;
+}
+
+static int history_pages(struct history *h, const char *session)
 {
 	struct ctl *c = h->c;
 	uint64_t left = h->limit ? h->limit : UINT64_MAX;
@@ -144,7 +151,7 @@ static int history_pages(const struct history *h, const char *session)
 		const struct approval_value *items = approval_value_get(page, "items");
 		int64_t next = approval_value_int(approval_value_get(page, "cursor"));
 
-		status = ctl_own(c, history_page(c, items));
+		status = ctl_own(c, history_page(h, items));
 		left -= approval_value_count(items) < left ? approval_value_count(items) : left;
 		/* a cursor that stands still would never end */
 		more = approval_value_bool(approval_value_get(page, "more")) && next > 0 &&
@@ -152,6 +159,9 @@ static int history_pages(const struct history *h, const char *session)
 		cursor = next;
 		approval_value_free(page);
 	}
+	if (!status)
+		status = ctl_own(c, history_flush(h));
+	table_free(h->table);
 	return status;
 }
 
@@ -167,7 +177,7 @@ static int history_session(struct ctl *c, const char *word, char **id)
 	return ctl_resolve(c, word, "session", id);
 }
 
-static int history_show(const struct history *h)
+static int history_show(struct history *h)
 {
 	char *session = NULL;
 	int status = history_session(h->c, h->session, &session);

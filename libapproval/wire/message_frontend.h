@@ -219,6 +219,7 @@ WIRE_DECLARE(resolved, WIRE_RESOLVED_LIST)
 	F(m, STR, state, WIRE_REQUIRED, 0)                                                     \
 	F(m, STR, source, WIRE_NILLED, 0)                                                      \
 	F(m, STR, reason, WIRE_NILLED, 0)                                                      \
+	F(m, STR, by, WIRE_NILLED, 0)                                                          \
 	F(m, I64, at, WIRE_REQUIRED, 0)
 WIRE_DECLARE(withdrawn, WIRE_WITHDRAWN_LIST)
 

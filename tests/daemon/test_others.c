@@ -114,6 +114,110 @@ START_TEST(calls_are_counted)
 }
 END_TEST
 
+static void outcome_pack(struct raw *r)
+{
+	struct wire_open m;
+
+	wire_map_open(&m, raw_call(r, "outcome"));
+	wire_map_strz(&m, "tool_call_id", "never asked");
+	wire_map_strz(&m, "outcome", "succeeded");
+	wire_close(&m);
+}
+
+/* An outcome of a call that never was is recorded: it counts as much. */
+START_TEST(outcomes_are_counted)
+{
+	static const char *const args[] = {"--store", "none", NULL};
+	bool limited = false;
+	struct wire_frame f;
+	struct raw r;
+
+	broker_init(&b);
+	broker_configure(&b, "[limits]\nrate = 10\n");
+	broker_start(&b, args);
+	raw_connect(&r, b.agent);
+	ck_assert(!raw_hello_agent(&r, "a").error.data);
+	for (unsigned n = 0; n < 10000 && !limited; n++) {
+		outcome_pack(&r);
+		f = raw_reply(&r, raw_send(&r));
+		limited = bytes_is(raw_text(f.error, "code"), "limit");
+	}
+	ck_assert(limited);
+	raw_close(&r);
+	stop();
+}
+END_TEST
+
+/* What can't be answered ends the connection when it is too much. */
+START_TEST(notifications_are_counted)
+{
+	static const char *const args[] = {"--store", "none", NULL};
+	struct wire_buffer out;
+	struct wire_frame f;
+	struct raw r;
+
+	broker_init(&b);
+	broker_configure(&b, "[limits]\nrate = 10\n");
+	broker_start(&b, args);
+	raw_connect(&r, b.agent);
+	ck_assert(!raw_hello_agent(&r, "a").error.data);
+	wire_buffer_init(&out, SIZE_MAX / 2);
+	for (unsigned n = 0; n < 1000; n++) {
+		wire_pack_notify(&out, bytes_of("hello?"));
+		wire_pack_map(&out, 0);
+	}
+	ck_assert_int_eq(send(r.fd, out.data, out.len, MSG_NOSIGNAL), (ssize_t)out.len);
+	wire_buffer_free(&out);
+	ck_assert_int_eq(raw_next_or_end(&r, &f), 0);
+	raw_close(&r);
+	stop();
+}
+END_TEST
+
+static struct wire_frame options_ask(struct raw *r, const char *call, unsigned n)
+{
+	struct wire_buffer *out = raw_call(r, "request");
+	struct wire_open m, o;
+	char id[16];
+
+	wire_map_open(&m, out);
+	wire_map_strz(&m, "type", "question");
+	wire_map_strz(&m, "tool_call_id", call);
+	wire_map_strz(&m, "tool", "Ask");
+	wire_map_strz(&m, "input", "which?");
+	wire_map_key(&m, "options");
+	wire_pack_array(out, n);
+	for (unsigned i = 0; i < n; i++) {
+		snprintf(id, sizeof(id), "o%u", i);
+		wire_map_open(&o, out);
+		wire_map_strz(&o, "id", id);
+		wire_map_strz(&o, "label", id);
+		wire_close(&o);
+	}
+	wire_close(&m);
+	raw_send(r);
+	return raw_next(r);
+}
+
+START_TEST(options_are_bounded)
+{
+	static const char *const args[] = {"--store", "none", NULL};
+	struct wire_frame f;
+	struct raw r;
+
+	broker_init(&b);
+	broker_start(&b, args);
+	raw_connect(&r, b.agent);
+	ck_assert(!raw_hello_agent(&r, "a").error.data);
+	f = options_ask(&r, "a", LIMIT_OPTIONS);
+	ck_assert(f.type == WIRE_NOTIFY && bytes_is(f.method, "request_state"));
+	f = options_ask(&r, "b", LIMIT_OPTIONS + 1);
+	ck_assert(f.type == WIRE_REPLY && bytes_is(raw_text(f.error, "code"), "too_large"));
+	raw_close(&r);
+	stop();
+}
+END_TEST
+
 /* ---- places ---- */
 
 /* An agent does not keep people away by taking all the places of frontends. */
@@ -329,6 +433,9 @@ int main(void)
 	tcase_set_timeout(t, 120);
 	tcase_add_test(t, busy_while_failing);
 	tcase_add_test(t, calls_are_counted);
+	tcase_add_test(t, outcomes_are_counted);
+	tcase_add_test(t, notifications_are_counted);
+	tcase_add_test(t, options_are_bounded);
 	tcase_add_test(t, places_stay_free);
 #ifndef SANITIZED
 	tcase_add_test(t, denied_is_small);

@@ -331,6 +331,84 @@ START_TEST(termination)
 }
 END_TEST
 
+/* ---- what is outstanding at the end ---- */
+
+static void pipe_tell(int fd)
+{
+	ck_assert_int_eq(write(fd, "x", 1), 1);
+}
+
+static void pipe_await(int fd)
+{
+	char c;
+
+	ck_assert_int_eq(read(fd, &c, 1), 1);
+}
+
+static void outstanding(const struct broker *b, int up, int down)
+{
+	uint32_t request, check;
+	bool told = false;
+	struct wire_frame f;
+	struct wire_open m;
+	struct raw r;
+
+	raw_connect(&r, b->agent);
+	ck_assert(!raw_hello_agent(&r, "a").error.data);
+	request = raw_request(&r, "c", "Frobnicate", "c");
+	raw_notification(&r, "request_state");
+	pipe_tell(up);
+	pipe_await(down);
+	wire_map_open(&m, raw_call(&r, "check"));
+	wire_map_strz(&m, "tool_call_id", "k");
+	wire_map_strz(&m, "tool", "Frobnicate");
+	wire_map_strz(&m, "input", "k");
+	wire_close(&m);
+	check = raw_send(&r);
+	wire_map_open(&m, raw_call(&r, "set_mode"));
+	wire_map_strz(&m, "mode", "normal");
+	wire_close(&m);
+	ck_assert(!raw_reply(&r, raw_send(&r)).error.data);
+	pipe_tell(up);
+	while (raw_next_or_end(&r, &f)) {
+		ck_assert(f.type != WIRE_REPLY || f.id != request);
+		if (f.type == WIRE_REPLY && f.id == check)
+			told = bytes_is(raw_text(f.error, "code"), "shutdown");
+	}
+	_exit(told ? 0 : 1);
+}
+
+/* A check that waits is told to come again; a request that is kept is not over. */
+START_TEST(termination_answers)
+{
+	int up[2], down[2], status;
+	struct broker b;
+	struct wire_open m;
+	struct raw f;
+	pid_t pid;
+
+	broker_init(&b);
+	broker_start(&b, NULL);
+	frontend_open(&f, &b, "human");
+	ck_assert(pipe(up) == 0 && pipe(down) == 0);
+	pid = fork();
+	if (pid == 0)
+		outstanding(&b, up[1], down[0]);
+	pipe_await(up[0]);
+	wire_map_open(&m, raw_call(&f, "suspend"));
+	wire_map_bool(&m, "all", true);
+	wire_close(&m);
+	ck_assert_uint_eq(raw_uint(raw_reply(&f, raw_send(&f)).result, "turns"), 1);
+	pipe_tell(down[1]);
+	pipe_await(up[0]);
+	broker_stop(&b);
+	ck_assert_int_eq(waitpid(pid, &status, 0), pid);
+	ck_assert_int_eq(status, 0);
+	raw_close(&f);
+	broker_fini(&b);
+}
+END_TEST
+
 static int socket_listening(const char *path)
 {
 	struct sockaddr_un a = {.sun_family = AF_UNIX};
@@ -391,6 +469,7 @@ int main(void)
 	tcase_set_timeout(t, 120);
 	tcase_add_test(t, configuration);
 	tcase_add_loop_test(t, termination, 0, 2);
+	tcase_add_test(t, termination_answers);
 	tcase_add_test(t, activation);
 	suite_add_tcase(s, t);
 	sr = srunner_create(s);

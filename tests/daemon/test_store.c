@@ -22,6 +22,11 @@ static struct raw f;
 static int up[2], down[2];
 static pid_t agent;
 
+static void text_of(char out[64], struct bytes text)
+{
+	snprintf(out, 64, "%.*s", (int)text.len, text.data ? (const char *)text.data : "");
+}
+
 static void token_send(int fd, char c)
 {
 	ck_assert_int_eq(write(fd, &c, 1), 1);
@@ -314,6 +319,110 @@ START_TEST(many_lost)
 }
 END_TEST
 
+static uint64_t decided(const char *how)
+{
+	struct bytes n = raw_member(
+		raw_member(ask(&f, "stats", NULL, NULL), "decisions"), how);
+	struct wire_value v;
+
+	if (!n.data)
+		return 0;
+	ck_assert_int_eq(wire_read(&n, &v), 0);
+	return v.u64;
+}
+
+/* What a batch did that failed does not count. */
+START_TEST(undone_does_not_count)
+{
+	struct bytes item;
+	struct wire_iter it;
+	uint8_t digest[32];
+	char request[64];
+
+	lock_start();
+	ck_assert_int_eq(
+		wire_iter_array(&it, raw_member(ask(&f, "list", NULL, NULL), "items")), 0);
+	ck_assert(wire_array_next(&it, &item));
+	text_of(request, raw_text(item, "request"));
+	memcpy(digest, raw_text(item, "digest").data, sizeof(digest));
+	ck_assert(bytes_is(raw_text(raw_reply(&f, raw_decide(&f, bytes_of(request),
+							  (struct bytes){digest, 32}, "allow"))
+					    .error,
+				   "code"),
+		"store"));
+	ck_assert_uint_eq(decided("allow.user"), 0);
+	unlock();
+	wait_ok();
+	allow_pending();
+	ck_assert_uint_eq(decided("allow.user"), 1);
+	lock_end();
+}
+END_TEST
+
+/* A suspension that could not be recorded is recorded later as it was. */
+START_TEST(suspended_meanwhile)
+{
+	struct bytes item;
+	struct wire_iter it;
+	struct wire_open m;
+
+	lock_start();
+	wire_map_open(&m, raw_call(&f, "suspend"));
+	wire_map_bool(&m, "all", true);
+	wire_map_strz(&m, "reason", "the disk burns");
+	wire_close(&m);
+	ck_assert_uint_eq(raw_uint(raw_reply(&f, raw_send(&f)).result, "turns"), 1);
+	ck_assert(!store_ok());
+	unlock();
+	wait_ok();
+	ck_assert_int_eq(wire_iter_array(&it, raw_member(ask(&f, "history", "event",
+								 "turn_suspended"),
+						      "items")),
+		0);
+	ck_assert_uint_eq(it.left, 1);
+	ck_assert(wire_array_next(&it, &item));
+	ck_assert(bytes_is(raw_text(item, "reason"), "the disk burns"));
+	ck_assert(bytes_is(raw_text(item, "source"), "user"));
+	ck_assert(bytes_is(raw_text(item, "agent"), "test"));
+	ck_assert_uint_gt(raw_text(item, "by").len, 0);
+	/* and its reason outlives the broker */
+	raw_close(&f);
+	broker_stop(&b);
+	broker_start(&b, NULL);
+	raw_connect(&f, b.frontend);
+	raw_hello_frontend(&f, "human");
+	ck_assert_int_eq(
+		wire_iter_array(&it, raw_member(ask(&f, "turns", NULL, NULL), "items")), 0);
+	ck_assert(wire_array_next(&it, &item));
+	ck_assert(bytes_is(raw_text(item, "state"), "SUSPENDED"));
+	ck_assert(bytes_is(raw_text(item, "reason"), "the disk burns"));
+	lock_end();
+}
+END_TEST
+
+/* What follows from a new configuration is not done before it can be recorded, and then. */
+START_TEST(configured_meanwhile)
+{
+	lock_start();
+	raw_close(&f);
+	raw_connect(&f, b.frontend);
+	raw_hello_frontend(&f, "observer");
+	broker_configure(&b, "[broker]\nwhen-alone = deny\n");
+	ck_assert_int_eq(kill(b.pid, SIGHUP), 0);
+	while (store_ok())
+		;
+	ck_assert_uint_eq(raw_uint(ask(&f, "stats", NULL, NULL), "pending"), 1);
+	ck_assert_uint_eq(decided("deny.broker"), 0);
+	unlock();
+	wait_ok();
+	while (raw_uint(ask(&f, "stats", NULL, NULL), "pending"))
+		;
+	ck_assert_uint_eq(decided("deny.broker"), 1);
+	ck_assert_uint_eq(denials_recorded(), 1);
+	lock_end();
+}
+END_TEST
+
 /* The broker is told to end before it has tried the store again. */
 START_TEST(stopped_meanwhile)
 {
@@ -447,6 +556,9 @@ int main(void)
 	tcase_add_test(t, locked);
 	tcase_add_test(t, many_lost);
 	tcase_add_test(t, stopped_meanwhile);
+	tcase_add_test(t, undone_does_not_count);
+	tcase_add_test(t, configured_meanwhile);
+	tcase_add_test(t, suspended_meanwhile);
 	tcase_add_test(t, corrupt);
 	tcase_add_test(t, newer);
 	tcase_add_test(t, read_only);

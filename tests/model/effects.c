@@ -374,6 +374,10 @@ static void take_one(struct world *w, const struct command *c, const struct effe
 	case EFFECT_STORE: store_take(w->store, f); return;
 	case EFFECT_HISTORY:
 		store_take(w->store, f);
+		if (f->row.event == HISTORY_DECISION && f->row.detail.len)
+			tell(w, "row '%.*s' (%.*s); ", (int)f->row.command.len,
+				(const char *)f->row.command.data, (int)f->row.detail.len,
+				(const char *)f->row.detail.data);
 		if (f->row.event != HISTORY_RAN_ANYWAY)
 			return;
 		tell(w, "ran_anyway");

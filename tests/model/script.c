@@ -149,6 +149,7 @@ static void facts_fill(struct parsed *p, struct facts *f, struct bytes tool, str
 	script_hash(input, f->input_hash, 16);
 	script_signature(tool, input, f->signature);
 	script_hash(input, f->digest, 32);
+	f->command = tool.data && !flag(&p->line, "edits") ? none : input;
 	f->kind = flag(&p->line, "inside") ? KIND_READ : KIND_EXECUTE;
 	f->mutating = flag(&p->line, "mutating");
 	f->flags = (uint8_t)((flag(&p->line, "inside") ? FACT_INSIDE : 0) |
@@ -365,8 +366,7 @@ static void parse_config(struct world *w, struct parsed *p)
 	struct engine_config *c = &w->config;
 	const char *required = option(&p->line, "required");
 
-	p->c.type = COMMAND_CONFIG;
-	p->c.config = c;
+	p->c.type = COMMAND_CONFIGURED;
 	c->when_alone_deny = number(&p->line, "alone_deny", c->when_alone_deny);
 	c->headless = number(&p->line, "headless", c->headless);
 	c->deadline = number(&p->line, "deadline", c->deadline / 1000) * 1000;
@@ -379,6 +379,7 @@ static void parse_config(struct world *w, struct parsed *p)
 		c->required[0] = w->required;
 		c->n_required = 1;
 	}
+	engine_configure(&w->e, c);
 }
 
 static bool parse(struct world *w, struct parsed *p, const char *text)

@@ -184,7 +184,7 @@ char *dump_history(struct journal *j, const struct history_query *q)
 	char *out = NULL;
 	size_t len;
 	FILE *f = open_memstream(&out, &len);
-	int err = journal_history(j, q, load_decision, f);
+	int err = journal_history(j, q, load_decision, f, NULL);
 
 	ck_assert_msg(err == 0, "history: %d", err);
 	fclose(f);

@@ -60,7 +60,8 @@ SCENARIO(questions_want_answers, READY, "P hello", "", "P subscribe", "",
 
 SCENARIO(edited_input, READY, "A request c1 Bash edits", "", "H allow c1 edit=bad floor",
 	"H<results refused:floor; !A<", "H allow c1 edit=other",
-	"A<allow c1 user human ALLOWED edited other; H<results ok",
+	"row 'other' (edited, asked was: c1); A<allow c1 user human ALLOWED edited other; "
+	"H<results ok",
 	/* the same again, also from another broker */
 	"A request c1 Bash edits", "A<allow c1 user human ALLOWED edited other", "restart", "",
 	"A hello s1", "A<hello s1 normal t1 RUNNING", "A request c1 Bash edits",

@@ -311,6 +311,35 @@ START_TEST(test_hello_put_off)
 }
 END_TEST
 
+/* A broker that stops does not decide: the next one does. Only what can't be repeated is told. */
+START_TEST(test_call_put_off)
+{
+	struct answer answer, plain = {0};
+	uint32_t id;
+
+	peer_greet(&peer, client);
+	ck_assert_int_eq(
+		approval_call(client, "x", "\x80", 1, false, on_reply, &plain, NULL), 0);
+	ask(&answer, "c1");
+	peer_expect(&peer, client, "x");
+	peer_error(&peer, client, peer.id, WIRE_SHUTDOWN, "stopping");
+	peer_run(client, &plain.done);
+	ck_assert_int_eq(plain.status, -EREMOTEIO);
+	ck_assert_str_eq(plain.code, "shutdown");
+	peer_expect(&peer, client, "request");
+	id = peer.id;
+	peer_error(&peer, client, id, WIRE_SHUTDOWN, "stopping");
+	peer_expect_end(&peer, client);
+	ck_assert(!answer.done);
+	peer_greet(&peer, client);
+	peer_expect(&peer, client, "request");
+	ck_assert_str_eq(peer_param(&peer, "tool_call_id"), "c1");
+	peer_verdict(&peer, client, peer.id, "c1", "allow");
+	peer_run(client, &answer.done);
+	ck_assert_int_eq(answer.verdict, APPROVAL_ALLOW);
+}
+END_TEST
+
 START_TEST(test_hello_nonsense)
 {
 	struct answer answer;
@@ -1083,6 +1112,7 @@ int main(void)
 	tcase_add_test(t, test_structures_may_grow);
 	tcase_add_test(t, test_hello_refused);
 	tcase_add_test(t, test_hello_put_off);
+	tcase_add_test(t, test_call_put_off);
 	tcase_add_test(t, test_hello_nonsense);
 	t = tcase(s, "requests");
 	tcase_add_test(t, test_allow_and_deny);

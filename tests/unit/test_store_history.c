@@ -89,6 +89,87 @@ START_TEST(history_filters)
 }
 END_TEST
 
+struct portions {
+	unsigned rows, slices, most;
+};
+
+static int portion_row(void *arg, const struct history_row *row)
+{
+	struct portions *p = arg;
+
+	(void)row;
+	p->rows++;
+	return 0;
+}
+
+static bool portion_goes_on(void *arg)
+{
+	struct portions *p = arg;
+
+	return ++p->slices < p->most;
+}
+
+/* However few rows are looked at in one go, each is once: also where none is given. */
+START_TEST(history_portions)
+{
+	struct journal *j = open_one(_i);
+
+	must_begin(j);
+	for (unsigned i = 0; i < 1000; i++)
+		put_decision(j, i, 1, 2, 3);
+	must_commit(j);
+	for (int newest = 0; newest < 2; newest++)
+		for (unsigned most = 1; most < 4; most++)
+			for (int none = 0; none < 2; none++) {
+				struct history_query q = query_all();
+				struct portions p = {.most = most};
+				uint64_t at = 0;
+				unsigned calls = 0;
+
+				q.newest = newest;
+				q.go_on = portion_goes_on;
+				if (none)
+					q.agent = bytes_of("nobody");
+				do {
+					uint64_t before = at;
+
+					p.slices = 0;
+					ck_assert_int_eq(
+						journal_history(j, &q, portion_row, &p, &at), 0);
+					ck_assert_uint_le(p.slices, most);
+					ck_assert(!at || !before ||
+						  (newest ? at < before : at > before));
+					*(newest ? &q.before : &q.after) = at;
+					calls++;
+				} while (at);
+				ck_assert_uint_eq(p.rows, none ? 0 : 1000);
+				ck_assert_uint_eq(calls,
+					(1000 + most * HISTORY_SLICE - 1) / (most * HISTORY_SLICE));
+			}
+	journal_close(j);
+}
+END_TEST
+
+/* A limit that is reached says where to go on, too. */
+START_TEST(history_limit)
+{
+	struct journal *j = open_one(_i);
+	struct history_query q = query_all();
+	struct portions p = {0};
+	uint64_t at = 0;
+
+	fill(j);
+	q.limit = 70;
+	ck_assert_int_eq(journal_history(j, &q, portion_row, &p, &at), 0);
+	ck_assert_uint_eq(at, 70);
+	q.after = at;
+	ck_assert_int_eq(journal_history(j, &q, portion_row, &p, &at), 0);
+	ck_assert_uint_eq(at, 0);
+	ck_assert_uint_eq(p.rows, 100);
+	journal_close(j);
+}
+END_TEST
+
 /* What is written by the open transaction shows in it, and is gone after a rollback. */
 START_TEST(history_in_transaction)
 {
@@ -222,6 +303,8 @@ int main(void)
 	tcase_add_checked_fixture(tc, fixture_setup, fixture_teardown);
 	tcase_set_timeout(tc, 60);
 	tcase_add_loop_test(tc, history_filters, 0, JOURNALS);
+	tcase_add_loop_test(tc, history_portions, 0, JOURNALS);
+	tcase_add_loop_test(tc, history_limit, 0, JOURNALS);
 	tcase_add_loop_test(tc, history_in_transaction, 0, JOURNALS);
 	tcase_add_loop_test(tc, verify_in_chunks, 0, JOURNALS);
 	tcase_add_loop_test(tc, prune_by_age, 0, JOURNALS);

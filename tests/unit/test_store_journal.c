@@ -342,7 +342,7 @@ START_TEST(callbacks_end_it)
 	ck_assert_int_eq(journal_load(j, &loader, &calls, &state), -ECANCELED);
 	ck_assert_int_eq(calls, 1);
 	calls = 0;
-	ck_assert_int_eq(journal_history(j, &q, refuse_row, &calls), -ECANCELED);
+	ck_assert_int_eq(journal_history(j, &q, refuse_row, &calls, NULL), -ECANCELED);
 	ck_assert_int_eq(calls, 3);
 	must_begin(j); /* nothing is left open */
 	put_session(j, 1, 1, true);
