@@ -13,4 +13,5 @@ include tests/classify.mk
 include tests/harness.mk
 include tests/review.mk
 include tests/others.mk
+include tests/edges.mk
 include tests/valgrind.mk

@@ -93,6 +93,25 @@ struct request_call {
 	struct facts_draft draft;
 };
 
+/* What people choose from: 0, or what is wrong with it. */
+static int options_check(struct bytes options, struct wire_problem *problem)
+{
+	struct wire_option option;
+	struct bytes element;
+	struct wire_iter it;
+	int v = 0;
+
+	if (!options.data || wire_iter_array(&it, options) != 0)
+		return 0;
+	*problem = (struct wire_problem){ "options", "are too many" };
+	if (it.left > LIMIT_OPTIONS)
+		return WIRE_TOO_LARGE;
+	while (v == 0 && wire_array_next(&it, &element))
+		v = wire_decode(&wire_option_spec, element, &option, problem);
+	problem->param = "options";
+	return v;
+}
+
 static int request_parse(struct gateway *g, struct client *client, const struct wire_frame *f,
 	struct request_call *r)
 {
@@ -102,6 +121,8 @@ static int request_parse(struct gateway *g, struct client *client, const struct 
 	struct facts_input in;
 	int v = wire_decode(&wire_request_spec, f->params, &r->m, &problem);
 
+	if (v == 0)
+		v = options_check(r->m.options, &problem);
 	if (v) {
 		problem_answer(g, client, f->id, v, &problem);
 		return 1;
