@@ -119,7 +119,7 @@ int reply_gone(struct engine *e, struct link *l, uint32_t call, const struct req
 				   ? "this call does not wait for the request any more"
 				   : "the request has ended";
 	f->error.state = q->s.r.state;
-	f->error.source = q->s.r.source;
+	f->error.source = request_decision(q)->source;
 	return 0;
 }
 
@@ -204,7 +204,7 @@ static const struct session *session_of(const struct entity *x)
 	switch ((enum entity_type)x->type) {
 	case ENTITY_SESSION: return (const struct session *)(const void *)x;
 	case ENTITY_TURN: return ((const struct turn *)(const void *)x)->s.session;
-	case ENTITY_REQUEST: return ((const struct request *)(const void *)x)->s.session;
+	case ENTITY_REQUEST: return request_session((const struct request *)(const void *)x);
 	case ENTITY_LINK:
 	case ENTITY_FRONTEND: break;
 	}
@@ -355,30 +355,31 @@ int history_turn(struct engine *e, struct turn *t, enum history_event event, enu
 int history_request(
 	struct engine *e, struct request *q, enum history_event event, struct bytes detail)
 {
-	const struct request_record *r = &q->s.r;
-	struct history_row *row = row_new(e, event, q->s.session);
+	const struct request_data *r = &q->s.r;
+	const struct decision *d = request_decision(q);
+	struct history_row *row = row_new(e, event, request_session(q));
 
 	if (!row)
 		return -ENOMEM;
 	row->turn = q->s.turn->s.r.id;
 	row->request = r->id;
-	row->call = str_bytes(r->call);
+	row->call = request_call(q);
 	row->tool = str_bytes(r->tool);
 	row->command = str_bytes(r->command);
 	row->cwd = str_bytes(r->cwd);
-	row->reason = str_bytes(r->reason);
-	row->by = str_bytes(r->by);
+	row->reason = str_bytes(d->reason);
+	row->by = str_bytes(d->by);
 	row->detail = detail;
 	memcpy(row->digest, r->digest, sizeof(row->digest));
 	row->type = r->type;
 	row->kind = r->kind;
-	row->verdict = r->verdict;
-	row->source = r->source;
-	row->scope = r->scope;
+	row->verdict = d->verdict;
+	row->source = d->source;
+	row->scope = d->scope;
 	row->step = r->step;
 	row->state = r->state;
 	if (event == HISTORY_DECISION || event == HISTORY_ENDED) {
-		struct str *input = r->updated_input ? r->updated_input : r->input;
+		struct str *input = d->updated_input ? d->updated_input : r->input;
 
 		row->input = str_bytes(input); /* as it was decided */
 		TRY(effect_keep(e, input));

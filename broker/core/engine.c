@@ -88,8 +88,8 @@ int set_bytes(struct engine *e, void *entity, struct str **member, struct bytes 
 	return entity_set_str(&e->r, entity, member, s);
 }
 
-int set_shared(struct engine *e, void *entity, struct str **member, struct bytes b,
-	struct str *like)
+int set_shared(
+	struct engine *e, void *entity, struct str **member, struct bytes b, struct str *like)
 {
 	if (b.data && like && str_equal(like, b))
 		return entity_set_str(&e->r, entity, member, str_ref(like));
@@ -100,7 +100,7 @@ static int on_tick(struct engine *e)
 {
 	struct request *q;
 
-	while ((q = registry_first_due(&e->r)) && q->due <= e->now.mono)
+	while ((q = registry_first_due(&e->r)) && due_at(&e->r.dues, q) <= e->now.mono)
 		TRY(request_due_now(e, q));
 	return 0;
 }
@@ -200,7 +200,7 @@ int64_t engine_next_deadline(struct engine *e)
 {
 	struct request *q = registry_first_due(&e->r);
 
-	return q ? q->due : 0;
+	return q ? due_at(&e->r.dues, q) : 0;
 }
 
 struct link *engine_link_open(struct engine *e, uint32_t uid, void *owner)

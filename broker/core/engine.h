@@ -333,9 +333,9 @@ struct engine {
 	struct uuid newest; /* largest id seen */
 	struct uuid seed;
 	struct engine_marks marks, marks_before;
-	bool marked; /* in this batch; marks_before is what to go back to */
-	struct turn *ending;		  /* within turn_end */
-	struct entity **dirty;		  /* to be stored at the end of the step */
+	bool marked;	       /* in this batch; marks_before is what to go back to */
+	struct turn *ending;   /* within turn_end */
+	struct entity **dirty; /* to be stored at the end of the step */
 	size_t n_dirty, dirty_size;
 };
 
@@ -352,9 +352,10 @@ void engine_fini(struct engine *e);
 int engine_step(struct engine *e, struct instant now, const struct command *c,
 	const struct effects **out);
 void engine_commit(struct engine *e);
-/* Requests (not checks) that were submitted in the batch: to be told denied before a rollback. */
-void engine_each_fresh_request(struct engine *e, void (*each)(void *arg, const struct request *q),
-	void *arg);
+/* Requests (not checks) that were submitted in the batch: to be told denied before a rollback.
+ */
+void engine_each_fresh_request(
+	struct engine *e, void (*each)(void *arg, const struct request *q), void *arg);
 void engine_rollback(struct engine *e);
 
 /* The monotonic instant at which a COMMAND_TICK is due; 0: none. */
@@ -366,7 +367,8 @@ void engine_link_close(struct engine *e, struct link *l);
 struct frontend *engine_frontend_open(struct engine *e, uint32_t uid, bool admin, void *owner);
 void engine_frontend_close(struct engine *e, struct frontend *f);
 
-/* Forgets every session, turn and request, without effects, before the connections are closed at the end. */
+/* Forgets every session, turn and request, without effects, before the connections are closed
+ * at the end. */
 void engine_clear(struct engine *e);
 
 /* Restoring, before any step; records are copied by reference to their strings. Then
@@ -381,6 +383,13 @@ int engine_restore_request(struct engine *e, struct instant now, int64_t alive,
  */
 int engine_restore_decision(struct engine *e, struct instant now, const struct history_row *row,
 	const uint8_t input_hash[16], const uint8_t *signature);
+
+/*
+ * A request as the store keeps it, at the end of a step. The strings are the
+ * request's own but for `call`, which the caller releases. -ENOMEM.
+ */
+int engine_record_request(
+	const struct engine *e, const struct request *q, struct request_record *out);
 
 /* ---- questions ---- */
 

@@ -36,14 +36,14 @@ static int reply_ask(struct engine *e, const struct command *c, struct request *
 
 	TRY(reply_new(e, c, REPLY_ASK, &f));
 	f->reply.step = q->s.r.step;
-	f->reply.call_name = str_bytes(q->s.r.call);
-	return effect_keep(e, q->s.r.call);
+	f->reply.call_name = request_call(q);
+	return 0;
 }
 
 /* Is it the same call? What is not part of its input, but of what was shown, counts too. */
 static bool is_same(const struct request *q, const struct command_request *m)
 {
-	const struct bytes cwd = m->cwd.data ? m->cwd : str_bytes(q->s.session->s.r.cwd);
+	const struct bytes cwd = m->cwd.data ? m->cwd : str_bytes(request_session(q)->s.r.cwd);
 
 	return memcmp(q->s.input_hash, m->facts.input_hash, 16) == 0 &&
 	       str_equal(q->s.r.tool, m->tool) && q->s.r.type == m->type &&
@@ -57,9 +57,9 @@ static int request_rejoin(
 	struct turn *old = q->s.turn;
 
 	*out = old;
-	if (!turn_state_over(old->s.r.state) || q->s.session->s.turn == old)
+	if (!turn_state_over(old->s.r.state) || request_session(q)->s.turn == old)
 		return 0;
-	TRY(turn_for_call(e, q->s.session, c->request.turn_key, out));
+	TRY(turn_for_call(e, request_session(q), c->request.turn_key, out));
 	TRY(request_move(e, q, *out));
 	TRY(turn_settle(e, *out));
 	return turn_settle(e, old);
@@ -78,7 +78,7 @@ static int resubmit_pending(struct engine *e, const struct command *c, struct re
 		return 0;
 	TRY(request_rejoin(e, c, q, &t));
 	if (q->s.r.state != REQUEST_HELD && request_state_pending(q->s.r.state) &&
-		pipeline_bars(q->s.session, t))
+		pipeline_bars(request_session(q), t))
 		return request_evaluate(e, q);
 	return 0;
 }
@@ -86,9 +86,9 @@ static int resubmit_pending(struct engine *e, const struct command *c, struct re
 /* A decision is given again; one that was kept is claimed by that. */
 static int resubmit_decided(struct engine *e, const struct command *c, struct request *q)
 {
-	struct session *s = q->s.session;
+	struct session *s = request_session(q);
 	struct turn *t = q->s.turn, *old = t;
-	bool first = !q->s.r.delivered;
+	bool first = !request_decision(q)->delivered;
 
 	if (q->s.r.state == REQUEST_ALLOWED) {
 		/* an allow is a release, also the second time */
@@ -128,8 +128,9 @@ static int resubmit(struct engine *e, const struct command *c, struct request *q
 		return resubmit_pending(e, c, q);
 	switch ((enum request_state)q->s.r.state) {
 	case REQUEST_ALLOWED:
-		if (q->s.r.delivered &&
-			e->now.mono - q->s.delivered_at > (int64_t)TIME_RECLAIM_MS * 1000)
+		if (request_decision(q)->delivered &&
+			e->now.mono - request_decision(q)->delivered_at >
+				(int64_t)TIME_RECLAIM_MS * 1000)
 			break;
 		return resubmit_decided(e, c, q);
 	case REQUEST_DENIED:
@@ -159,18 +160,14 @@ int request_take_paths(struct request *q, const struct request_path *paths, unsi
 }
 
 static int request_fill(struct engine *e, struct request *q, const struct command *c,
-	struct session *s, struct turn *t, struct bytes call)
+	struct session *s, struct turn *t)
 {
 	const struct command_request *m = &c->request;
-	struct request_record *r = &q->s.r;
+	struct request_data *r = &q->s.r;
 	const struct request *before = TAILQ_LAST(&t->requests, request_list);
 	struct bytes cwd = m->cwd.data ? m->cwd : str_bytes(s->s.r.cwd);
 
-	q->s.session = s;
 	q->s.turn = t;
-	r->session = s->s.r.id;
-	r->turn = t->s.r.id;
-	TRY(set_bytes(e, q, &r->call, call));
 	TRY(set_shared(e, q, &r->tool, m->tool, before ? before->s.r.tool : NULL));
 	TRY(set_bytes(e, q, &r->input, m->input));
 	TRY(set_bytes(e, q, &r->summary, m->summary));
@@ -194,7 +191,6 @@ static int request_fill(struct engine *e, struct request *q, const struct comman
 	r->check = m->check;
 	memcpy(r->digest, m->facts.digest, sizeof(r->digest));
 	memcpy(q->s.input_hash, m->facts.input_hash, 16);
-	memcpy(q->s.edited_hash, m->facts.input_hash, 16);
 	memcpy(q->s.signature, m->facts.signature, 16);
 	q->s.facts = m->facts.flags;
 	q->s.waiter = c->link;
@@ -215,8 +211,8 @@ static struct request *request_orphan(struct session *s, const struct command_re
 	struct turn *t;
 
 	LIST_FOREACH (t, &s->turns, in_session)
-		for (q = t->n_orphaned ? TAILQ_FIRST(&t->requests) : NULL;
-			q && n < LIMIT_MATCH; q = TAILQ_NEXT(q, in_turn), n++)
+		for (q = t->n_orphaned ? TAILQ_FIRST(&t->requests) : NULL; q && n < LIMIT_MATCH;
+			q = TAILQ_NEXT(q, in_turn), n++)
 			if (q->counted_orphaned && is_same(q, m))
 				return q;
 	return NULL;
@@ -242,6 +238,7 @@ int on_request(struct engine *e, const struct command *c)
 	struct request *q = NULL;
 	struct turn *t;
 	char made[ID_STRING_SIZE];
+	struct uuid id;
 
 	q = call.data ? request_find_call(s, call) : request_orphan(s, m);
 	if (q)
@@ -254,20 +251,21 @@ int on_request(struct engine *e, const struct command *c)
 			"the pending requests of this user hold too many bytes", "limit",
 			"pending-bytes");
 	TRY(turn_for_call(e, s, m->turn_key, &t));
-	q = request_new(&e->r);
-	if (!q)
-		return -ENOMEM;
-	q->s.r.id = engine_new_id(e);
+	id = engine_new_id(e);
 	if (!call.data) {
 		TRY(check_take(e, s, m->facts.input_hash, none, &call));
 		if (call.data && request_find_call(s, call))
 			call = none;
 	}
 	if (!call.data) {
-		id_format(made, ID_REQUEST, &q->s.r.id);
+		id_format(made, ID_REQUEST, &id);
 		call = bytes_of(made);
 	}
-	TRY(request_fill(e, q, c, s, t, call));
+	q = request_new(&e->r, call);
+	if (!q)
+		return -ENOMEM;
+	q->s.r.id = id;
+	TRY(request_fill(e, q, c, s, t));
 	if (!turn_state_over(t->s.r.state)) {
 		TRY(entity_touch(&e->r, t));
 		t->s.r.calls++;
@@ -286,7 +284,7 @@ static int fitness(const struct request *q, const struct command *c)
 	const struct command_about *a = &c->about;
 	bool outcome = c->type == COMMAND_OUTCOME;
 
-	if (memcmp(outcome ? q->s.edited_hash : q->s.input_hash, a->input_hash, 16) != 0 ||
+	if (memcmp(outcome ? request_run_hash(q) : q->s.input_hash, a->input_hash, 16) != 0 ||
 		!str_equal(q->s.r.tool, a->tool))
 		return 0;
 	if (q->s.r.state == REQUEST_ALLOWED)
@@ -308,7 +306,7 @@ static struct request *about(struct engine *e, const struct command *c)
 
 	if (!uuid_is_nil(&a->request)) {
 		q = request_find(&e->r, &a->request);
-		return q && q->s.session == s ? q : NULL;
+		return q && request_session(q) == s ? q : NULL;
 	}
 	if (a->call.data)
 		q = request_find_call(s, a->call);
@@ -402,7 +400,7 @@ static int ran_anyway(struct engine *e, const struct command *c, struct request 
 	struct bytes call = a->call, tool = a->tool;
 
 	if (q) {
-		call = str_bytes(q->s.r.call);
+		call = request_call(q);
 		tool = str_bytes(q->s.r.tool);
 		TRY(history_request(e, q, HISTORY_RAN_ANYWAY, a->reason));
 	} else {

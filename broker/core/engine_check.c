@@ -18,9 +18,9 @@ static size_t check_size(const struct str *list, size_t at)
 
 int session_remember(struct engine *e, struct request *q)
 {
-	struct session *s = q->s.session;
+	struct session *s = request_session(q);
 	const struct str *old = s->s.checks;
-	size_t call = q->s.r.call->len, skip = 0, n = 0, len = old ? old->len : 0;
+	size_t call = q->call_len, skip = 0, n = 0, len = old ? old->len : 0;
 	char buf[LIMIT_RECENT_CHECKS * (CHECK_HEAD + LIMIT_NAME)];
 	struct str *fresh;
 
@@ -36,7 +36,7 @@ int session_remember(struct engine *e, struct request *q)
 	memcpy(buf + len, q->s.input_hash, 16);
 	buf[len + 16] = (char)(call >> 8);
 	buf[len + 17] = (char)(call & 0xff);
-	memcpy(buf + len + CHECK_HEAD, q->s.r.call->data, call);
+	memcpy(buf + len + CHECK_HEAD, q->call, call);
 	fresh = str_new(buf, len + CHECK_HEAD + call);
 	if (!fresh)
 		return -ENOMEM;
@@ -122,8 +122,8 @@ int turn_note_late(struct engine *e, struct turn *t)
 			n = LATE_MAX;
 			old = 0;
 		}
-		list[n].call = name_hash(str_bytes(q->s.r.call));
-		memcpy(list[n++].input, q->s.edited_hash, sizeof(list[0].input));
+		list[n].call = name_hash(request_call(q));
+		memcpy(list[n++].input, request_run_hash(q), sizeof(list[0].input));
 	}
 	if (n == old)
 		return 0;

@@ -197,7 +197,7 @@ static struct decided gone(const struct command_decision *d, const struct reques
 	return (struct decided){.request = d->request,
 		.result = RESULT_GONE,
 		.state = q->s.r.state,
-		.source = q->s.r.source};
+		.source = request_decision(q)->source};
 }
 
 /* Would the pipeline deny the call, or ask for it, with the edited input? */
@@ -205,7 +205,7 @@ static struct pipeline_result recheck(
 	struct engine *e, const struct request *q, const struct facts *facts)
 {
 	struct request edited = *q;
-	struct pipeline_call call = {&e->config, q->s.session, q->s.turn, &edited};
+	struct pipeline_call call = {&e->config, request_session(q), q->s.turn, &edited};
 
 	edited.s.r.mutating = facts->mutating;
 	edited.s.r.kind = (uint8_t)facts->kind;
@@ -246,16 +246,21 @@ static int edit_describe(struct engine *e, const struct request *q, struct bytes
 static int take_edit(struct engine *e, struct request *q, const struct command_decision *d,
 	struct decision_terms *terms)
 {
+	struct decision *made;
+
 	TRY(entity_touch(&e->r, q));
-	TRY(set_bytes(e, q, &q->s.r.updated_input, d->updated_input));
-	TRY(set_bytes(e, q, &q->s.r.answers, d->answers));
+	made = request_decide(q);
+	if (!made)
+		return -ENOMEM;
+	TRY(set_bytes(e, q, &made->updated_input, d->updated_input));
+	TRY(set_bytes(e, q, &made->answers, d->answers));
 	if (!d->updated_input.data)
 		return 0;
 	TRY(edit_describe(e, q, &terms->detail));
 	TRY(set_bytes(e, q, &q->s.r.command, d->facts->command));
 	request_drop_paths(q);
 	memcpy(q->s.r.digest, d->facts->digest, sizeof(q->s.r.digest));
-	memcpy(q->s.edited_hash, d->facts->input_hash, sizeof(q->s.edited_hash));
+	memcpy(made->edited_hash, d->facts->input_hash, sizeof(made->edited_hash));
 	return 0;
 }
 
@@ -364,8 +369,7 @@ static int verdict_one(struct engine *e, const struct command *c,
 			q->s.review_verdict != VERDICT_ASK) ||
 		(d->verdict == VERDICT_ALLOW && q->s.review_verdict == VERDICT_NONE)) {
 		q->s.review_verdict = (uint8_t)d->verdict;
-		TRY(set_bytes(e, q, &q->s.r.reason, d->reason));
-		TRY(set_bytes(e, q, &q->s.r.by, f->s.name ? str_bytes(f->s.name) : c->by));
+		TRY(decision_say(e, q, d->reason, f->s.name ? str_bytes(f->s.name) : c->by));
 	}
 	if (!q->s.review || d->verdict == VERDICT_DENY)
 		return request_reviewed(e, q);

@@ -51,8 +51,8 @@ struct uuid engine_new_id(struct engine *e);
 /* Sets a member of a touched entity from bytes; data NULL sets NULL. */
 int set_bytes(struct engine *e, void *entity, struct str **member, struct bytes b);
 /* The same, without a copy where another string is alike. */
-int set_shared(struct engine *e, void *entity, struct str **member, struct bytes b,
-	struct str *like);
+int set_shared(
+	struct engine *e, void *entity, struct str **member, struct bytes b, struct str *like);
 
 /* ---- turns (engine_turn.c) ---- */
 /* The session's turn for a call; makes or begins one. *out NULL: a person ended the turn. */
@@ -88,6 +88,8 @@ struct decision_terms {
 	struct bytes detail; /* of the row alone */
 };
 int request_evaluate(struct engine *e, struct request *q);
+/* Why, and who says so, into the decision of a touched request. */
+int decision_say(struct engine *e, struct request *q, struct bytes reason, struct bytes by);
 int request_hold(struct engine *e, struct request *q);
 /* People are asked; for a check, the caller is told so. */
 int request_ask(struct engine *e, struct request *q, enum step step);

@@ -37,12 +37,22 @@ static bool person_present(struct engine *e, const struct request *q)
 bool request_alone(struct engine *e, const struct request *q)
 {
 	bool denies = e->config.when_alone_deny || e->config.headless || e->marks.headless ||
-		      q->s.r.fail_closed || q->s.session->s.r.fail_closed;
+		      q->s.r.fail_closed || request_session(q)->s.r.fail_closed;
 
 	return denies && !q->s.recovered && !person_present(e, q);
 }
 
 /* ---- states ---- */
+
+int decision_say(struct engine *e, struct request *q, struct bytes reason, struct bytes by)
+{
+	struct decision *d = request_decide(q);
+
+	if (!d)
+		return -ENOMEM;
+	TRY(set_bytes(e, q, &d->reason, reason));
+	return set_bytes(e, q, &d->by, by);
+}
 
 static int state_set(struct engine *e, struct request *q, enum request_state state)
 {
@@ -63,15 +73,19 @@ static int waiter_set(struct engine *e, struct request *q, struct link *l, uint3
 static int answer_waiter(struct engine *e, struct request *q, struct link *l, uint32_t call)
 {
 	struct effect *f = effect_add(e, EFFECT_VERDICT);
+	struct decision *d;
 
 	if (!f)
 		return -ENOMEM;
 	f->link = l;
 	f->call = call;
 	f->request = q;
-	if (!q->s.r.delivered) {
-		q->s.r.delivered = true;
-		q->s.delivered_at = e->now.mono;
+	d = request_decide(q);
+	if (!d)
+		return -ENOMEM;
+	if (!d->delivered) {
+		d->delivered = true;
+		d->delivered_at = e->now.mono;
 		if (q->counted_orphaned)
 			request_reindex(&e->r, q);
 	}
@@ -138,8 +152,7 @@ int request_ask(struct engine *e, struct request *q, enum step step)
 		if (q->s.waiter) {
 			TRY(reply_new(e, &c, REPLY_ASK, &f));
 			f->reply.step = step;
-			f->reply.call_name = str_bytes(q->s.r.call);
-			TRY(effect_keep(e, q->s.r.call));
+			f->reply.call_name = request_call(q);
 			TRY(session_remember(e, q));
 		}
 		TRY(waiter_set(e, q, NULL, 0));
@@ -185,8 +198,8 @@ int request_reviewed(struct engine *e, struct request *q)
 	TRY(entity_touch(&e->r, q));
 	TRY(policies_release(e, q, EVENT_WITHDRAWN));
 	q->s.review_due = 0;
-	terms.reason = str_bytes(q->s.r.reason);
-	terms.by = str_bytes(q->s.r.by);
+	terms.reason = str_bytes(request_decision(q)->reason);
+	terms.by = str_bytes(request_decision(q)->by);
 	if (v == VERDICT_DENY)
 		return request_finish(e, q, REQUEST_ON_DENY, &terms);
 	if (q->s.asked_by)
@@ -215,7 +228,7 @@ static bool policy_missing(struct engine *e, const struct request *q)
 	for (unsigned i = 0; i < e->marks.n_lost; i++) {
 		const struct lost_policy *l = &e->marks.lost[i];
 
-		if ((l->admin || l->uid == q->s.session->s.r.uid) &&
+		if ((l->admin || l->uid == request_session(q)->s.r.uid) &&
 			l->answers & (1u << q->s.r.type) &&
 			!policy_connected(e, str_bytes(l->name), q))
 			return true;
@@ -230,8 +243,8 @@ static int request_review(struct engine *e, struct request *q, enum step asked_b
 
 	q->s.review = q->s.offered = 0;
 	q->s.review_verdict = VERDICT_NONE;
-	TRY(set_bytes(e, q, &q->s.r.reason, none));
-	TRY(set_bytes(e, q, &q->s.r.by, none));
+	if (q->s.decision)
+		TRY(decision_say(e, q, none, none));
 	q->s.asked_by = (uint8_t)asked_by;
 	/* no question is answered by a machine */
 	if (type != REQUEST_TYPE_TOOL_CALL && type != REQUEST_TYPE_PERMISSIONS)
@@ -264,7 +277,7 @@ static int request_review(struct engine *e, struct request *q, enum step asked_b
 
 int request_evaluate(struct engine *e, struct request *q)
 {
-	struct pipeline_call call = {&e->config, q->s.session, q->s.turn, q};
+	struct pipeline_call call = {&e->config, request_session(q), q->s.turn, q};
 	struct pipeline_result r = pipeline_run(&call);
 	struct decision_terms terms = {.source = r.source, .step = r.step, .reason = r.reason};
 
@@ -292,7 +305,7 @@ static int count_denial(struct engine *e, struct request *q)
 
 	TRY(entity_touch(&e->r, t));
 	t->s.r.denied++;
-	if (!denial_counts(q->s.r.type, q->s.r.state, q->s.r.source, q->s.r.step))
+	if (!denial_counts(q->s.r.type, q->s.r.state, request_decision(q)->source, q->s.r.step))
 		return 0;
 	list = denials_add(t->s.denials, q->s.signature);
 	if (!list)
@@ -312,7 +325,8 @@ bool request_lasts(const struct request *q)
 	if (request_state_pending(q->s.r.state))
 		return !q->s.r.check;
 	return request_kept(q) ||
-	       (q->s.r.state == REQUEST_ALLOWED && (q->s.r.updated_input || q->s.r.answers));
+	       (q->s.r.state == REQUEST_ALLOWED &&
+		       (request_decision(q)->updated_input || request_decision(q)->answers));
 }
 
 int request_shed(struct engine *e, struct request *q)
@@ -331,7 +345,7 @@ int request_shed(struct engine *e, struct request *q)
 int request_finish(struct engine *e, struct request *q, enum request_event event,
 	const struct decision_terms *terms)
 {
-	struct request_record *r = &q->s.r;
+	struct request_data *r = &q->s.r;
 	enum request_state was = r->state, next = request_next(was, event);
 	struct turn *t = q->s.turn;
 	struct link *waiter = q->s.waiter;
@@ -341,14 +355,17 @@ int request_finish(struct engine *e, struct request *q, enum request_event event
 	assert(next != REQUEST_NONE);
 	TRY(entity_touch(&e->r, q));
 	if (terms) {
-		r->source = (uint8_t)terms->source;
-		r->scope = (uint8_t)terms->scope;
+		struct decision *d = request_decide(q);
+
+		if (!d)
+			return -ENOMEM;
+		d->source = (uint8_t)terms->source;
+		d->scope = (uint8_t)terms->scope;
+		d->decided_at = e->now.wall;
+		d->verdict = event == REQUEST_ON_ALLOW ? VERDICT_ALLOW : VERDICT_DENY;
 		if (terms->step != STEP_NONE)
 			r->step = (uint8_t)terms->step;
-		r->decided_at = e->now.wall;
-		r->verdict = event == REQUEST_ON_ALLOW ? VERDICT_ALLOW : VERDICT_DENY;
-		TRY(set_bytes(e, q, &r->reason, terms->reason));
-		TRY(set_bytes(e, q, &r->by, terms->by));
+		TRY(decision_say(e, q, terms->reason, terms->by));
 	}
 	q->s.deadline = q->s.grace = q->s.review_due = 0;
 	q->s.stopped = q->s.recovered = false;
@@ -365,10 +382,10 @@ int request_finish(struct engine *e, struct request *q, enum request_event event
 	if (q->s.shown && request_state_pending(was))
 		TRY(event_emit(e, decided ? EVENT_RESOLVED : EVENT_WITHDRAWN, q));
 	else if (q->s.shown)
-		TRY(event_outcome(e, q->s.session, q, next, false, none, none));
+		TRY(event_outcome(e, request_session(q), q, next, false, none, none));
 	if (waiter)
 		TRY(answer_waiter(e, q, waiter, call));
-	if (r->on_disconnect == DISCONNECT_KEEP && !r->delivered &&
+	if (r->on_disconnect == DISCONNECT_KEEP && !request_decision(q)->delivered &&
 		(next == REQUEST_ALLOWED || next == REQUEST_DENIED ||
 			next == REQUEST_EXPIRED)) {
 		q->s.grace = e->now.mono + (int64_t)TIME_KEEP_MS * 1000;

@@ -65,23 +65,99 @@ int engine_restore_turn(struct engine *e, const struct turn_record *r)
 	return 0;
 }
 
-static int take_record(struct request *q, const struct request_record *r)
+int engine_record_request(
+	const struct engine *e, const struct request *q, struct request_record *out)
 {
-	q->s.r = *r;
-	str_ref(r->call);
-	str_ref(r->tool);
-	str_ref(r->input);
-	str_ref(r->summary);
-	str_ref(r->description);
-	str_ref(r->command);
-	str_ref(r->cwd);
-	str_ref(r->extra);
-	str_ref(r->reason);
-	str_ref(r->by);
-	str_ref(r->updated_input);
-	str_ref(r->answers);
-	q->s.r.paths = NULL;
-	q->s.r.n_paths = 0;
+	const struct request_data *r = &q->s.r;
+	const struct decision *d = request_decision(q);
+	int64_t deadline = q->s.deadline;
+
+	if (deadline && !q->s.stopped)
+		deadline += e->now.wall - e->now.mono;
+	*out = (struct request_record){.id = r->id,
+		.session = request_session(q)->s.r.id,
+		.turn = q->s.turn->s.r.id,
+		.call = str_new(q->call, q->call_len),
+		.tool = r->tool,
+		.input = r->input,
+		.summary = r->summary,
+		.description = r->description,
+		.command = r->command,
+		.cwd = r->cwd,
+		.extra = r->extra,
+		.paths = r->paths,
+		.reason = d->reason,
+		.by = d->by,
+		.updated_input = d->updated_input,
+		.answers = d->answers,
+		.since = r->since,
+		.deadline = deadline,
+		.decided_at = d->decided_at,
+		.type = r->type,
+		.kind = r->kind,
+		.state = r->state,
+		.on_disconnect = r->on_disconnect,
+		.step = r->step,
+		.verdict = d->verdict,
+		.source = d->source,
+		.scope = d->scope,
+		.n_paths = r->n_paths,
+		.mutating = r->mutating,
+		.elsewhere = r->elsewhere,
+		.fail_closed = r->fail_closed,
+		.takes_input = r->takes_input,
+		.multi = r->multi,
+		.delivered = d->delivered,
+		.check = r->check};
+	memcpy(out->digest, r->digest, sizeof(out->digest));
+	return out->call ? 0 : -ENOMEM;
+}
+
+static void take_record(struct request *q, const struct request_record *r)
+{
+	q->s.r = (struct request_data){.id = r->id,
+		.tool = str_ref(r->tool),
+		.input = str_ref(r->input),
+		.summary = str_ref(r->summary),
+		.description = str_ref(r->description),
+		.command = str_ref(r->command),
+		.cwd = str_ref(r->cwd),
+		.extra = str_ref(r->extra),
+		.since = r->since,
+		.type = r->type,
+		.kind = r->kind,
+		.state = r->state,
+		.on_disconnect = r->on_disconnect,
+		.step = r->step,
+		.mutating = r->mutating,
+		.elsewhere = r->elsewhere,
+		.fail_closed = r->fail_closed,
+		.takes_input = r->takes_input,
+		.multi = r->multi,
+		.check = r->check};
+	memcpy(q->s.r.digest, r->digest, sizeof(q->s.r.digest));
+}
+
+/* One that waits has none, unless policies have said something. */
+static int take_decision(struct request *q, const struct request_record *r)
+{
+	struct decision *d;
+
+	if (request_state_pending(r->state) && !r->reason && !r->by)
+		return 0;
+	d = request_decide(q);
+	if (!d)
+		return -ENOMEM;
+	d->reason = str_ref(r->reason);
+	d->by = str_ref(r->by);
+	d->updated_input = str_ref(r->updated_input);
+	d->answers = str_ref(r->answers);
+	d->decided_at = r->decided_at;
+	memcpy(d->edited_hash, q->s.input_hash, sizeof(d->edited_hash));
+	d->verdict = r->verdict;
+	d->source = r->source;
+	d->scope = r->scope;
+	d->delivered = r->delivered;
 	return 0;
 }
 
@@ -94,10 +170,11 @@ static bool restorable(enum request_state state)
 /* A decision that lasts: kept until it is claimed, or more than the history tells. */
 static void restore_decided(struct request *q, struct instant now)
 {
-	int64_t left = q->s.r.decided_at + (int64_t)TIME_KEEP_MS * 1000 - now.wall;
+	struct decision *d = q->s.decision;
+	int64_t left = d->decided_at + (int64_t)TIME_KEEP_MS * 1000 - now.wall;
 
-	q->s.delivered_at = now.mono;
-	if (q->s.r.on_disconnect == DISCONNECT_KEEP && !q->s.r.delivered)
+	d->delivered_at = now.mono;
+	if (q->s.r.on_disconnect == DISCONNECT_KEEP && !d->delivered)
 		q->s.grace = now.mono + (left > 0 ? left : 1);
 }
 
@@ -109,19 +186,18 @@ int engine_restore_request(struct engine *e, struct instant now, int64_t alive,
 	struct request *q;
 
 	if (!s || !t || t->s.session != s || !restorable(r->state) ||
-		request_find_call(s, str_bytes(r->call)))
+		str_bytes(r->call).len > LIMIT_NAME || request_find_call(s, str_bytes(r->call)))
 		return -EUCLEAN;
-	q = request_new(&e->r);
+	q = request_new(&e->r, str_bytes(r->call));
 	if (!q)
 		return -ENOMEM;
-	TRY(take_record(q, r));
-	TRY(request_take_paths(q, r->paths, r->n_paths));
-	q->s.session = s;
 	q->s.turn = t;
 	q->s.facts = facts->flags;
 	memcpy(q->s.input_hash, facts->input_hash, 16);
 	memcpy(q->s.signature, facts->signature, 16);
-	memcpy(q->s.edited_hash, facts->input_hash, 16);
+	take_record(q, r);
+	TRY(request_take_paths(q, r->paths, r->n_paths));
+	TRY(take_decision(q, r));
 	q->e.stored = true;
 	take_newest(e, &r->id);
 	if (!request_state_pending(r->state)) {
@@ -174,11 +250,14 @@ int engine_restore_decision(struct engine *e, struct instant now, const struct h
 {
 	struct session *s = session_find(&e->r, &row->session);
 	struct turn *t = turn_find(&e->r, &row->turn);
+	struct decision *d;
 	struct request *q;
 
 	take_newest(e, &row->request);
 	if (!s || !t || t->s.session != s)
 		return 0; /* of a turn that has ended */
+	if (row->call.len > LIMIT_NAME)
+		return -EUCLEAN;
 	q = request_find(&e->r, &row->request);
 	if (row->event != HISTORY_DECISION) {
 		if (q && !request_state_pending(q->s.r.state) && row->event == HISTORY_OUTCOME)
@@ -195,35 +274,30 @@ int engine_restore_decision(struct engine *e, struct instant now, const struct h
 			row->state != REQUEST_EXPIRED) ||
 		(row->state != REQUEST_ALLOWED && t->n_settled >= LIMIT_TURN_CALLS))
 		return 0;
-	q = request_new(&e->r);
+	q = request_new(&e->r, row->call);
 	if (!q)
 		return -ENOMEM;
-	q->s.session = s;
 	q->s.turn = t;
 	q->s.r.id = row->request;
-	q->s.r.session = row->session;
-	q->s.r.turn = row->turn;
-	TRY(set_bytes(e, q, &q->s.r.call, row->call));
 	TRY(set_bytes(e, q, &q->s.r.tool, row->tool));
 	if (row->command.len <= DECIDED_COMMAND)
 		TRY(set_bytes(e, q, &q->s.r.command, row->command));
 	TRY(set_bytes(e, q, &q->s.r.cwd, row->cwd));
-	TRY(set_bytes(e, q, &q->s.r.reason, row->reason));
-	TRY(set_bytes(e, q, &q->s.r.by, row->by));
+	TRY(decision_say(e, q, row->reason, row->by));
 	memcpy(q->s.r.digest, row->digest, sizeof(row->digest));
 	memcpy(q->s.input_hash, input_hash, 16);
-	memcpy(q->s.edited_hash, input_hash, 16);
 	q->s.r.type = row->type;
 	q->s.r.kind = row->kind;
 	q->s.r.state = row->state;
 	q->s.r.step = row->step;
-	q->s.r.verdict = row->verdict;
-	q->s.r.source = row->source;
-	q->s.r.scope = row->scope;
-	q->s.r.decided_at = row->at;
+	d = q->s.decision;
+	d->verdict = row->verdict;
+	d->source = row->source;
+	d->scope = row->scope;
+	d->decided_at = row->at;
 	/* whether it was delivered is not known: the minute counts from now */
-	q->s.r.delivered = true;
-	q->s.delivered_at = now.mono;
+	d->delivered = true;
+	d->delivered_at = now.mono;
 	return entity_index(&e->r, q);
 }
 

@@ -19,7 +19,6 @@ void request_timers_stop(struct engine *e, struct request *q)
 	s->stopped = true;
 	s->review_due = 0;
 	s->deadline = left_of(s->deadline, e->now.mono);
-	s->r.deadline = s->deadline;
 	s->grace = left_of(s->grace, e->now.mono);
 }
 
@@ -37,12 +36,8 @@ void request_timers_start(struct engine *e, struct request *q)
 	if (!s->stopped)
 		return;
 	s->stopped = false;
-	if (s->deadline) {
-		int64_t left = at_least_minimum(s->deadline);
-
-		s->deadline = e->now.mono + left;
-		s->r.deadline = e->now.wall + left;
-	}
+	if (s->deadline)
+		s->deadline = e->now.mono + at_least_minimum(s->deadline);
 	if (s->grace)
 		s->grace += e->now.mono;
 }
@@ -54,7 +49,6 @@ void request_lift(struct engine *e, struct request *q)
 	if (!s->deadline || s->stopped)
 		return;
 	s->deadline = e->now.mono + at_least_minimum(s->deadline - e->now.mono);
-	s->r.deadline = e->now.wall + (s->deadline - e->now.mono);
 }
 
 static int64_t shorter(int64_t a, int64_t b)
@@ -79,19 +73,17 @@ void request_set_deadline(struct engine *e, struct request *q, const struct comm
 	int64_t left = e->config.deadline;
 
 	left = shorter(left, c->timeout_ms * 1000);
-	left = shorter(left,
-		channel_limit(c->channel_ms ? c->channel_ms : q->s.session->s.r.channel_ms));
-	if (!left)
-		return;
-	q->s.deadline = e->now.mono + left;
-	q->s.r.deadline = e->now.wall + left;
+	left = shorter(left, channel_limit(c->channel_ms ? c->channel_ms
+							 : request_session(q)->s.r.channel_ms));
+	if (left)
+		q->s.deadline = e->now.mono + left;
 }
 
 int request_due_now(struct engine *e, struct request *q)
 {
 	struct decision_terms timeout = {.source = SOURCE_TIMEOUT, .step = STEP_DEADLINE};
 	struct decision_terms lost = {.source = SOURCE_ABORT};
-	struct session *s = q->s.session;
+	struct session *s = request_session(q);
 	int64_t now = e->now.mono;
 	struct frontend *f;
 

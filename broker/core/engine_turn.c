@@ -125,7 +125,6 @@ int request_move(struct engine *e, struct request *q, struct turn *to)
 	TRY(entity_touch(&e->r, q));
 	entity_unindex(&e->r, q);
 	q->s.turn = to;
-	q->s.r.turn = to->s.r.id;
 	TRY(entity_index(&e->r, q));
 	if (q->e.stored)
 		TRY(mark_dirty(e, q));

@@ -72,18 +72,18 @@ struct frontend {
 	struct frontend_state s;
 	void *owner;
 	uint32_t uid;
-	bool admin;	/* answers for every uid */
+	bool admin; /* answers for every uid */
 	TAILQ_ENTRY(frontend) in_engine;
 };
 
 struct session_state {
 	struct session_record r;
 	struct session *parent;
-	struct turn *turn; /* the present one; an ended one stays until the next begins */
+	struct turn *turn;  /* the present one; an ended one stays until the next begins */
 	struct str *checks; /* the last checks answered ask: hash, length, tool_call_id each */
 	struct str *late; /* the last calls that ended UNKNOWN: their outcomes may still come */
-	bool alive;	    /* the subject lives, as far as is known */
-	bool recovered;	    /* restored from the store, its agent is not back yet */
+	bool alive;	  /* the subject lives, as far as is known */
+	bool recovered;	  /* restored from the store, its agent is not back yet */
 	bool frozen;
 };
 
@@ -124,33 +124,57 @@ struct denial {
 	uint32_t count;
 };
 
+/*
+ * What was decided; before that, what policies have said so far. A request gets
+ * one when there is something to be put into it: a hundred thousand that wait
+ * have none.
+ */
+struct decision {
+	struct str *reason, *by;
+	struct str *updated_input, *answers;
+	int64_t decided_at;	 /* wall clock; 0: not yet */
+	int64_t delivered_at;	 /* monotonic */
+	uint8_t edited_hash[16]; /* of updated_input */
+	uint8_t verdict, source, scope;
+	bool delivered; /* the verdict has been sent once */
+};
+
+/* As in struct request_record, of which the rest stands elsewhere; see engine_record_request.
+ */
+struct request_data {
+	struct uuid id;
+	struct str *tool, *input, *summary, *description, *command, *cwd, *extra;
+	struct request_path *paths;
+	uint8_t digest[32];
+	int64_t since;
+	uint8_t type, kind, state, on_disconnect, step, n_paths;
+	bool mutating : 1, elsewhere : 1, fail_closed : 1, takes_input : 1, multi : 1,
+		check : 1;
+};
+
 struct request_state_data {
-	struct request_record r;
-	struct session *session;
+	struct request_data r;
 	struct turn *turn;
-	struct link *waiter; /* NULL: not attached */
-	uint32_t call_id;    /* the waiter's */
-	uint32_t review;     /* policies that are waited for */
-	uint32_t offered;    /* policies that were shown it and have not answered */
+	struct link *waiter;	   /* NULL: not attached */
+	struct decision *decision; /* NULL: none; see request_decision, request_decide */
 	/*
 	 * Monotonic instants, or what remains while `stopped`; 0: none. The grace of
 	 * a decision is that of a kept one which nobody has claimed yet.
 	 */
 	int64_t deadline, grace, review_due;
-	int64_t delivered_at;
 	uint8_t input_hash[16];
-	uint8_t edited_hash[16]; /* of updated_input; equal to input_hash where there is none */
 	uint8_t signature[16];
+	uint32_t call_id;	/* the waiter's */
+	uint32_t review;	/* policies that are waited for */
+	uint32_t offered;	/* policies that were shown it and have not answered */
 	uint8_t review_verdict; /* the strongest so far */
 	uint8_t asked_by;	/* step that made a person necessary */
 	uint8_t facts;		/* enum call_fact bits */
-	bool stopped, recovered, shown;
+	bool stopped : 1, recovered : 1, shown : 1;
 };
 
 struct request {
 	struct entity e;
-	int64_t due; /* monotonic; 0: no timer */
-	RB_ENTRY(request) by_due; /* while it is timed */
 	struct request_state_data s;
 	RB_ENTRY(request) by_call;
 	TAILQ_ENTRY(request) in_turn;
@@ -158,11 +182,14 @@ struct request {
 		LIST_ENTRY(request) in_waiter;
 		TAILQ_ENTRY(request) in_settled;
 	};
+	uint32_t due; /* its place in the queue of those that are timed; 0: it is not */
 	uint32_t counted_bytes;
-	bool timed;
-	bool counted_pending, counted_settled, counted_recovered, counted_kept, counted_orphaned;
-	bool charged; /* to its owner */
-	bool in_waiting;
+	bool counted_pending : 1, counted_settled : 1, counted_recovered : 1, counted_kept : 1;
+	bool counted_orphaned : 1;
+	bool charged : 1; /* to its owner */
+	bool in_waiting : 1;
+	uint16_t call_len;
+	char call[]; /* tool_call_id, never changed; NUL-terminated after call_len bytes */
 };
 
 /* What the edge found out about a tool call. */
@@ -172,6 +199,21 @@ enum call_fact {
 	FACT_PROTECTED = 4, /* a path is on the floor's list */
 	FACT_UNRESOLVED = 8,
 };
+
+static inline struct session *request_session(const struct request *q)
+{
+	return q->s.turn->s.session;
+}
+
+static inline struct bytes request_call(const struct request *q)
+{
+	return (struct bytes){q->call, q->call_len};
+}
+
+/* Its decision, never NULL: all zero where there is none. */
+const struct decision *request_decision(const struct request *q);
+/* Of the input that is run: the edited one, where there is one. */
+const uint8_t *request_run_hash(const struct request *q);
 
 /* Outlives its turn and its subject: pending, or decided and not claimed yet. */
 static inline bool request_kept(const struct request *q)
@@ -183,12 +225,13 @@ static inline bool request_kept(const struct request *q)
 /* Nobody waits for it, or has been told of its decision. */
 static inline bool request_orphaned(const struct request *q)
 {
-	const struct request_record *r = &q->s.r;
+	enum request_state state = q->s.r.state;
 
-	if (request_state_pending(r->state))
-		return !q->s.waiter && !r->check;
-	return !r->delivered && (r->state == REQUEST_ALLOWED || r->state == REQUEST_DENIED ||
-					r->state == REQUEST_EXPIRED);
+	if (request_state_pending(state))
+		return !q->s.waiter && !q->s.r.check;
+	return !request_decision(q)->delivered &&
+	       (state == REQUEST_ALLOWED || state == REQUEST_DENIED ||
+		       state == REQUEST_EXPIRED);
 }
 
 #define ENTITY_OF(ptr, type) ((struct type *)(void *)(ptr))

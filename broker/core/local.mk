@@ -3,6 +3,8 @@
 noinst_LTLIBRARIES += broker/core/libcore.la
 broker_core_libcore_la_SOURCES = \
 	broker/core/denial.c \
+	broker/core/due.c \
+	broker/core/due.h \
 	broker/core/effect.c \
 	broker/core/engine.c \
 	broker/core/engine.h \

@@ -25,13 +25,6 @@ static int id_compare(const struct entity *a, const struct entity *b)
 	return uuid_compare(entity_id(a), entity_id(b));
 }
 
-static int due_compare(const struct request *a, const struct request *b)
-{
-	if (a->due != b->due)
-		return a->due < b->due ? -1 : 1;
-	return uuid_compare(&a->s.r.id, &b->s.r.id);
-}
-
 static int bytes_compare(struct bytes a, struct bytes b)
 {
 	size_t n = a.len < b.len ? a.len : b.len;
@@ -63,7 +56,7 @@ static int subject_compare(const struct session *a, const struct session *b)
 
 static int call_compare(const struct request *a, const struct request *b)
 {
-	return bytes_compare(str_bytes(a->s.r.call), str_bytes(b->s.r.call));
+	return bytes_compare(request_call(a), request_call(b));
 }
 
 static int owner_compare(const struct owner *a, const struct owner *b)
@@ -72,7 +65,6 @@ static int owner_compare(const struct owner *a, const struct owner *b)
 }
 
 RB_GENERATE_STATIC(entity_id_tree, entity, by_id, id_compare)
-RB_GENERATE_STATIC(request_due_tree, request, by_due, due_compare)
 RB_GENERATE_STATIC(session_key_tree, session, by_key, key_compare)
 RB_GENERATE_STATIC(session_subject_tree, session, by_subject, subject_compare)
 RB_GENERATE_STATIC(call_tree, request, by_call, call_compare)
@@ -82,7 +74,6 @@ void registry_init(struct registry *r)
 {
 	memset(r, 0, sizeof(*r));
 	RB_INIT(&r->ids);
-	RB_INIT(&r->dues);
 	RB_INIT(&r->keys);
 	RB_INIT(&r->subjects);
 	RB_INIT(&r->owners);
@@ -117,21 +108,6 @@ void owners_free(struct registry *r)
 
 /* ---- indexes ---- */
 
-static void request_set_due(struct registry *r, struct request *q, int64_t due)
-{
-	if (q->timed) {
-		if (q->due == due)
-			return;
-		RB_REMOVE(request_due_tree, &r->dues, q);
-		q->timed = false;
-	}
-	q->due = due;
-	if (due && q->e.indexed) {
-		RB_INSERT(request_due_tree, &r->dues, q);
-		q->timed = true;
-	}
-}
-
 static int64_t nearest(int64_t a, int64_t b)
 {
 	if (!a || !b)
@@ -156,10 +132,12 @@ static int64_t request_due(const struct request *q)
 }
 
 /* What a client gave, and what was made of it. */
-static uint32_t request_bytes(const struct request_record *r)
+static uint32_t request_bytes(const struct request *q)
 {
+	const struct request_data *r = &q->s.r;
+	const struct decision *d = request_decision(q);
 	const struct str *const texts[] = {r->input, r->summary, r->description, r->command,
-		r->extra, r->updated_input, r->answers};
+		r->extra, d->updated_input, d->answers};
 	size_t n = 0;
 
 	for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++)
@@ -172,17 +150,17 @@ static uint32_t request_bytes(const struct request_record *r)
 /* Pending, or a decision that is kept: both stay for as long as the agent likes. */
 static void request_charge(struct request *q)
 {
-	struct owner *o = q->s.session->owner;
+	struct owner *o = request_session(q)->owner;
 
 	q->charged = true;
-	q->counted_bytes = request_bytes(&q->s.r);
+	q->counted_bytes = request_bytes(q);
 	o->pending++;
 	o->pending_bytes += q->counted_bytes;
 }
 
 static void request_count(struct registry *r, struct request *q)
 {
-	struct session *s = q->s.session;
+	struct session *s = request_session(q);
 	struct turn *t = q->s.turn;
 	bool pending = request_state_pending(q->s.r.state);
 
@@ -218,7 +196,7 @@ static void request_count(struct registry *r, struct request *q)
 
 void request_uncount(struct registry *r, struct request *q)
 {
-	struct session *s = q->s.session;
+	struct session *s = request_session(q);
 	struct turn *t = q->s.turn;
 
 	if (q->counted_pending) {
@@ -249,7 +227,7 @@ void request_uncount(struct registry *r, struct request *q)
 void request_recount(struct registry *r, struct request *q)
 {
 	request_count(r, q);
-	request_set_due(r, q, request_due(q));
+	due_set(&r->dues, q, q->e.indexed ? request_due(q) : 0);
 }
 
 void request_reindex(struct registry *r, struct request *q)
@@ -271,7 +249,7 @@ static void request_index(struct registry *r, struct request *q)
 	struct turn *t = q->s.turn;
 	struct request *before;
 
-	RB_INSERT(call_tree, &q->s.session->calls, q);
+	RB_INSERT(call_tree, &request_session(q)->calls, q);
 	/* in the order in which they arose; nearly always the last */
 	TAILQ_FOREACH_REVERSE(before, &t->requests, request_list, in_turn)
 	if (uuid_compare(&before->s.r.id, &q->s.r.id) < 0)
@@ -286,7 +264,7 @@ static void request_index(struct registry *r, struct request *q)
 
 static void request_unindex(struct registry *r, struct request *q)
 {
-	RB_REMOVE(call_tree, &q->s.session->calls, q);
+	RB_REMOVE(call_tree, &request_session(q)->calls, q);
 	TAILQ_REMOVE(&q->s.turn->requests, q, in_turn);
 	request_uncount(r, q);
 	r->n_requests--;
@@ -350,7 +328,7 @@ int entity_index(struct registry *r, void *entity)
 	}
 	RB_INSERT(entity_id_tree, &r->ids, e);
 	if (e->type == ENTITY_REQUEST)
-		request_set_due(r, entity, request_due(entity));
+		due_set(&r->dues, entity, request_due(entity));
 	return 0;
 }
 
@@ -375,7 +353,7 @@ void entity_unindex(struct registry *r, void *entity)
 		return;
 	}
 	if (e->type == ENTITY_REQUEST)
-		request_set_due(r, entity, 0);
+		due_set(&r->dues, entity, 0);
 	RB_REMOVE(entity_id_tree, &r->ids, e);
 	switch ((enum entity_type)e->type) {
 	case ENTITY_SESSION: session_unindex(r, entity); break;
@@ -441,7 +419,7 @@ struct request *request_find_call(struct session *s, struct bytes call)
 	struct request *q = RB_ROOT(&s->calls);
 
 	while (q) {
-		int c = bytes_compare(call, str_bytes(q->s.r.call));
+		int c = bytes_compare(call, request_call(q));
 
 		if (!c)
 			return q;
@@ -469,5 +447,5 @@ struct entity *registry_next(struct registry *r, const struct uuid *after)
 
 struct request *registry_first_due(struct registry *r)
 {
-	return RB_MIN(request_due_tree, &r->dues);
+	return due_first(&r->dues);
 }

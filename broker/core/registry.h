@@ -9,10 +9,10 @@
 #ifndef CORE_REGISTRY_H
 #define CORE_REGISTRY_H
 
+#include "broker/core/due.h"
 #include "broker/core/entity.h"
 
 RB_HEAD(entity_id_tree, entity);
-RB_HEAD(request_due_tree, request);
 RB_HEAD(session_key_tree, session);
 RB_HEAD(session_subject_tree, session);
 TAILQ_HEAD(frontend_list, frontend);
@@ -37,7 +37,7 @@ struct str_list {
 
 struct registry {
 	struct entity_id_tree ids;
-	struct request_due_tree dues;
+	struct due_queue dues;
 	struct session_key_tree keys;
 	struct session_subject_tree subjects;
 	struct owner_tree owners;
@@ -45,18 +45,20 @@ struct registry {
 	struct undo_list undo;
 	struct str_list unref_on_commit, unref_on_rollback;
 	size_t n_sessions, n_turns, n_requests, n_pending, n_links, n_frontends;
+	size_t n_held; /* requests in memory: also those not in the indexes yet, or no more */
 };
 
 void registry_init(struct registry *r);
 /* Frees every entity that is left; links and frontends must have been closed. */
 void registry_fini(struct registry *r);
-/* Undoes the batch and frees every session, turn and request; connections are in no session then. */
+/* Undoes the batch and frees every session, turn and request; connections are in no session
+ * then. */
 void registry_clear(struct registry *r);
 
 /* New entities of the present batch: zeroed, not indexed. NULL without memory. */
 struct session *session_new(struct registry *r);
 struct turn *turn_new(struct registry *r);
-struct request *request_new(struct registry *r);
+struct request *request_new(struct registry *r, struct bytes call);
 /* Outside of transactions. */
 struct link *link_new(struct registry *r, uint32_t uid, void *owner);
 void link_free(struct registry *r, struct link *l); /* asserts that it is in no session */
@@ -78,14 +80,16 @@ void request_set_state(struct registry *r, struct request *q, enum request_state
 /* Call after any other change that counters or timers are derived from (waiter, recovered,
  * times). */
 void request_reindex(struct registry *r, struct request *q);
+/* The decision of a touched request, made where there is none. NULL without memory. */
+struct decision *request_decide(struct request *q);
 /* The paths of a touched request go at the commit. */
 void request_drop_paths(struct request *q);
 /* For a rollback: what is derived of a request is taken back; and is derived again. */
 void request_uncount(struct registry *r, struct request *q);
 void request_recount(struct registry *r, struct request *q);
 
-void registry_each_fresh_request(struct registry *r,
-	void (*each)(void *arg, const struct request *q), void *arg);
+void registry_each_fresh_request(
+	struct registry *r, void (*each)(void *arg, const struct request *q), void *arg);
 void registry_commit(struct registry *r);
 void registry_rollback(struct registry *r);
 

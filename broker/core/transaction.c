@@ -16,8 +16,9 @@ struct undo {
 	bool removed; /* taken out in this batch */
 	bool stored;
 	bool pathless; /* a request whose paths go at the commit */
-	bool placed;  /* a request that keeps its place in its turn's list */
-	_Alignas(8) char state[]; /* before the batch; empty where fresh */
+	bool placed;   /* a request that keeps its place in its turn's list */
+	/* Before the batch, and after it that of a request's decision; empty where fresh. */
+	_Alignas(8) char state[];
 };
 
 static void *state_of(struct entity *e, size_t *size)
@@ -41,13 +42,18 @@ static struct undo *undo_add(struct registry *r, struct entity *e, bool fresh)
 {
 	size_t size = 0;
 	void *state = state_of(e, &size);
-	struct undo *u = malloc(sizeof(*u) + (fresh ? 0 : size));
+	struct decision *d =
+		e->type == ENTITY_REQUEST ? ENTITY_OF(e, request)->s.decision : NULL;
+	struct undo *u = malloc(sizeof(*u) + (fresh ? 0 : size + (d ? sizeof(*d) : 0)));
 
 	if (!u)
 		return NULL;
 	*u = (struct undo){.entity = e, .fresh = fresh, .stored = e->stored};
-	if (!fresh)
+	if (!fresh) {
 		memcpy(u->state, state, size);
+		if (d)
+			memcpy(u->state + size, d, sizeof(*d));
+	}
 	*r->undo.last = u;
 	r->undo.last = &u->next;
 	e->undo = u;
@@ -92,9 +98,22 @@ struct turn *turn_new(struct registry *r)
 	return t;
 }
 
-struct request *request_new(struct registry *r)
+struct request *request_new(struct registry *r, struct bytes call)
 {
-	return entity_new(r, sizeof(struct request), ENTITY_REQUEST);
+	size_t size = offsetof(struct request, call) + call.len + 1;
+	struct request *q = NULL;
+
+	assert(call.len <= UINT16_MAX);
+	if (size < sizeof(*q))
+		size = sizeof(*q);
+	if (due_reserve(&r->dues, r->n_held + 1) == 0)
+		q = entity_new(r, size, ENTITY_REQUEST);
+	if (!q)
+		return NULL;
+	r->n_held++;
+	q->call_len = (uint16_t)call.len;
+	memcpy(q->call, call.data, call.len);
+	return q;
 }
 
 struct link *link_new(struct registry *r, uint32_t uid, void *owner)
@@ -235,7 +254,7 @@ static void turn_free(struct turn *t)
 	free(t);
 }
 
-static void paths_free(struct request_record *p)
+static void paths_free(struct request_data *p)
 {
 	for (unsigned i = 0; i < p->n_paths; i++) {
 		str_unref(p->paths[i].given);
@@ -246,17 +265,50 @@ static void paths_free(struct request_record *p)
 	p->n_paths = 0;
 }
 
+const struct decision *request_decision(const struct request *q)
+{
+	static const struct decision none;
+
+	return q->s.decision ? q->s.decision : &none;
+}
+
+const uint8_t *request_run_hash(const struct request *q)
+{
+	return request_decision(q)->updated_input ? q->s.decision->edited_hash
+						  : q->s.input_hash;
+}
+
+struct decision *request_decide(struct request *q)
+{
+	assert(q->e.undo);
+	if (!q->s.decision)
+		q->s.decision = calloc(1, sizeof(*q->s.decision));
+	return q->s.decision;
+}
+
+/* The strings of the batch are released by its lists. */
+static void decision_restore(struct request *q, const struct undo *u)
+{
+	const struct request_state_data *before = (const void *)u->state;
+
+	if (!before->decision)
+		free(q->s.decision);
+	else
+		memcpy(before->decision, before + 1, sizeof(*before->decision));
+}
+
 void request_drop_paths(struct request *q)
 {
 	assert(q->e.undo);
 	q->e.undo->pathless = true;
 }
 
-static void request_free(struct request *q)
+static void request_free(struct registry *r, struct request *q)
 {
-	struct request_record *p = &q->s.r;
+	struct request_data *p = &q->s.r;
+	struct decision *d = q->s.decision;
 
-	str_unref(p->call);
+	r->n_held--;
 	str_unref(p->tool);
 	str_unref(p->input);
 	str_unref(p->summary);
@@ -264,20 +316,23 @@ static void request_free(struct request *q)
 	str_unref(p->command);
 	str_unref(p->cwd);
 	str_unref(p->extra);
-	str_unref(p->reason);
-	str_unref(p->by);
-	str_unref(p->updated_input);
-	str_unref(p->answers);
 	paths_free(p);
+	if (d) {
+		str_unref(d->reason);
+		str_unref(d->by);
+		str_unref(d->updated_input);
+		str_unref(d->answers);
+		free(d);
+	}
 	free(q);
 }
 
-static void entity_free(struct entity *e)
+static void entity_free(struct registry *r, struct entity *e)
 {
 	switch ((enum entity_type)e->type) {
 	case ENTITY_SESSION: session_free(ENTITY_OF(e, session)); break;
 	case ENTITY_TURN: turn_free(ENTITY_OF(e, turn)); break;
-	case ENTITY_REQUEST: request_free(ENTITY_OF(e, request)); break;
+	case ENTITY_REQUEST: request_free(r, ENTITY_OF(e, request)); break;
 	case ENTITY_LINK:
 	case ENTITY_FRONTEND: break;
 	}
@@ -313,7 +368,7 @@ static void undo_free(struct registry *r, bool commit)
 		for (u = r->undo.first; u; u = u->next)
 			if (u->entity && (int)u->entity->type == pass &&
 				(commit ? u->removed : u->fresh)) {
-				entity_free(u->entity);
+				entity_free(r, u->entity);
 				u->entity = NULL;
 			}
 	}
@@ -335,8 +390,8 @@ void registry_each_fresh_request(
 	for (const struct undo *u = r->undo.first; u; u = u->next) {
 		const struct request *q = ENTITY_OF(u->entity, request);
 
-		if (u->fresh && u->entity->type == ENTITY_REQUEST && q->s.session &&
-			q->s.r.tool && !q->s.r.check)
+		if (u->fresh && u->entity->type == ENTITY_REQUEST && q->s.turn && q->s.r.tool &&
+			!q->s.r.check)
 			each(arg, q);
 	}
 }
@@ -346,6 +401,7 @@ void registry_commit(struct registry *r)
 	undo_free(r, true);
 	list_release(&r->unref_on_commit);
 	list_reset(&r->unref_on_rollback);
+	due_trim(&r->dues, r->n_held);
 }
 
 /* Requests are listed in the order in which they arose, also after a batch was undone. */
@@ -374,6 +430,8 @@ void registry_rollback(struct registry *r)
 
 		if (u->fresh)
 			continue;
+		if (u->entity->type == ENTITY_REQUEST)
+			decision_restore(ENTITY_OF(u->entity, request), u);
 		memcpy(state, u->state, size);
 		u->entity->dirty = false;
 		u->entity->stored = u->stored;
@@ -420,7 +478,7 @@ void registry_clear(struct registry *r)
 				}
 			}
 			entity_unindex(r, e);
-			entity_free(e);
+			entity_free(r, e);
 		}
 }
 
@@ -429,6 +487,7 @@ void registry_fini(struct registry *r)
 	registry_clear(r);
 	assert(!r->n_links && TAILQ_EMPTY(&r->frontends));
 	owners_free(r);
+	due_free(&r->dues);
 	free(r->unref_on_commit.items);
 	free(r->unref_on_rollback.items);
 }

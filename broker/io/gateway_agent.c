@@ -117,7 +117,6 @@ static int request_parse(struct gateway *g, struct client *client, const struct 
 {
 	struct wire_problem problem;
 	struct session *s = client->link->s.session;
-	struct wire_iter options;
 	struct facts_input in;
 	int v = wire_decode(&wire_request_spec, f->params, &r->m, &problem);
 
@@ -148,11 +147,6 @@ static int request_parse(struct gateway *g, struct client *client, const struct 
 	}
 	if (r->m.cwd.data && (!r->m.cwd.len || *(const char *)r->m.cwd.data != '/'))
 		return answer_bad_value(g, client, f->id, "cwd");
-	if (r->m.options.data && wire_iter_array(&options, r->m.options) == 0 &&
-		options.left > LIMIT_OPTIONS)
-		return answer_error(g, client, f->id, WIRE_TOO_LARGE, "too many options",
-			       "limit", bytes_of("options")),
-		       1;
 	in = (struct facts_input){ .tool = r->m.tool, .input = r->m.input, .type = r->type,
 		.claimed_kind = r->kind, .claimed_mutating = r->m.mutating,
 		.cwd = r->m.cwd.data ? r->m.cwd : str_bytes(s->s.r.cwd),

@@ -218,6 +218,17 @@ static int lost_write(struct gateway *g)
 	return err;
 }
 
+static int request_put(struct gateway *g, const struct request *q)
+{
+	struct request_record r;
+	int err = engine_record_request(&g->engine, q, &r);
+
+	if (err == 0)
+		err = journal_put(g->journal, JOURNAL_REQUEST, &r);
+	str_unref(r.call);
+	return err;
+}
+
 /* After a suspension that was applied though it could not be recorded. */
 static int resync_write(struct gateway *g)
 {
@@ -238,7 +249,7 @@ static int resync_write(struct gateway *g)
 			err = journal_put(g->journal, JOURNAL_TURN, &ENTITY_OF(e, turn)->s.r);
 			break;
 		case ENTITY_REQUEST:
-			err = journal_put(g->journal, JOURNAL_REQUEST, &ENTITY_OF(e, request)->s.r);
+			err = request_put(g, ENTITY_OF(e, request));
 			break;
 		case ENTITY_LINK:
 		case ENTITY_FRONTEND: break;
@@ -356,9 +367,9 @@ static void lost_note(void *arg, const struct request *q)
 	}
 	l = &g->lost[g->n_lost++];
 	l->at = gateway_now(g).wall;
-	l->uid = q->s.session->s.r.uid;
-	l->pid = q->s.session->s.r.subject.pid;
-	l->session = q->s.session->s.r.id;
+	l->uid = request_session(q)->s.r.uid;
+	l->pid = request_session(q)->s.r.subject.pid;
+	l->session = request_session(q)->s.r.id;
 	l->request = q->s.r.id;
 	memset(l->tool, 0, sizeof(l->tool));
 	memcpy(l->tool, str_text(q->s.r.tool),

@@ -51,7 +51,7 @@ static void reply_hello(struct gateway *g, struct wire_buffer *b, const struct e
 			wire_array_item(&a);
 			wire_map_open(&p, b);
 			item_put_id(&p, "request", ID_REQUEST, &q->s.r.id);
-			wire_map_str(&p, "tool_call_id", str_bytes(q->s.r.call));
+			wire_map_str(&p, "tool_call_id", request_call(q));
 			wire_map_strz(&p, "state", request_state_name(q->s.r.state));
 			wire_close(&p);
 		}
@@ -222,29 +222,30 @@ static int take_reply(struct gateway *g, const struct effect *e)
 static void take_verdict(struct gateway *g, const struct effect *e)
 {
 	const struct request *q = e->request;
-	const struct request_record *r = &q->s.r;
-	bool allow = r->verdict == VERDICT_ALLOW && r->state == REQUEST_ALLOWED;
+	const struct request_data *r = &q->s.r;
+	const struct decision *d = request_decision(q);
+	bool allow = d->verdict == VERDICT_ALLOW && r->state == REQUEST_ALLOWED;
 	struct wire_buffer *b = stage_begin(g);
 	struct wire_open m;
 
 	wire_pack_reply_ok(b, e->call);
 	wire_map_open(&m, b);
 	item_put_id(&m, "request", ID_REQUEST, &r->id);
-	wire_map_str(&m, "tool_call_id", str_bytes(r->call));
-	item_put_id(&m, "turn", ID_TURN, &r->turn);
+	wire_map_str(&m, "tool_call_id", request_call(q));
+	item_put_id(&m, "turn", ID_TURN, &q->s.turn->s.r.id);
 	wire_map_strz(&m, "verdict", verdict_name(allow ? VERDICT_ALLOW : VERDICT_DENY));
-	wire_map_strz(&m, "source", source_name(r->source));
-	wire_map_strz(&m, "scope", scope_name(r->scope));
+	wire_map_strz(&m, "source", source_name(d->source));
+	wire_map_strz(&m, "scope", scope_name(d->scope));
 	wire_map_strz(&m, "step", step_name(r->step));
 	wire_map_strz(&m, "state", request_state_name(r->state));
-	wire_map_str(&m, "reason", r->reason ? str_bytes(r->reason) : (struct bytes){ "", 0 });
+	wire_map_str(&m, "reason", d->reason ? str_bytes(d->reason) : (struct bytes){ "", 0 });
 	wire_map_strz(&m, "message",
-		allow ? "" : denial_message(r->source, r->step, r->state));
+		allow ? "" : denial_message(d->source, r->step, r->state));
 	wire_map_bin(&m, "digest", (struct bytes){ r->digest, sizeof(r->digest) });
-	if (allow && r->updated_input)
-		wire_map_raw(&m, "updated_input", str_bytes(r->updated_input));
-	if (allow && r->answers)
-		wire_map_raw(&m, "answers", str_bytes(r->answers));
+	if (allow && d->updated_input)
+		wire_map_raw(&m, "updated_input", str_bytes(d->updated_input));
+	if (allow && d->answers)
+		wire_map_raw(&m, "answers", str_bytes(d->answers));
 	wire_close(&m);
 	stage_end(g, client_of(e->link), true);
 }
@@ -306,32 +307,32 @@ static const char *event_name(enum event_kind kind)
 
 static void put_end(struct wire_open *m, const struct request *q, bool resolved)
 {
-	const struct request_record *r = &q->s.r;
+	const struct decision *d = request_decision(q);
 
-	item_put_id(m, "request", ID_REQUEST, &r->id);
-	wire_map_strz(m, "state", request_state_name(r->state));
+	item_put_id(m, "request", ID_REQUEST, &q->s.r.id);
+	wire_map_strz(m, "state", request_state_name(q->s.r.state));
 	if (resolved)
-		wire_map_strz(m, "verdict", verdict_name(r->verdict));
-	wire_map_strz(m, "source", source_name(r->source));
+		wire_map_strz(m, "verdict", verdict_name(d->verdict));
+	wire_map_strz(m, "source", source_name(d->source));
 	if (resolved)
-		wire_map_strz(m, "scope", scope_name(r->scope));
-	wire_map_str(m, "reason", str_bytes(r->reason));
-	wire_map_str(m, "by", str_bytes(r->by));
-	wire_map_i64(m, "at", r->decided_at / 1000);
+		wire_map_strz(m, "scope", scope_name(d->scope));
+	wire_map_str(m, "reason", str_bytes(d->reason));
+	wire_map_str(m, "by", str_bytes(d->by));
+	wire_map_i64(m, "at", d->decided_at / 1000);
 }
 
 static void put_outcome(struct gateway *g, struct wire_open *m, const struct effect *e)
 {
 	const struct entity *x = e->event.entity;
 	const struct request *q = x->type == ENTITY_REQUEST ? ENTITY_OF(x, request) : NULL;
-	const struct session *s = q ? q->s.session : ENTITY_OF(x, session);
+	const struct session *s = q ? request_session(q) : ENTITY_OF(x, session);
 
 	if (q)
 		item_put_id(m, "request", ID_REQUEST, &q->s.r.id);
 	else
 		wire_map_nil(m, "request");
 	item_put_id(m, "session", ID_SESSION, &s->s.r.id);
-	wire_map_str(m, "tool_call_id", q ? str_bytes(q->s.r.call) : e->event.call_name);
+	wire_map_str(m, "tool_call_id", q ? request_call(q) : e->event.call_name);
 	wire_map_str(m, "tool", q ? str_bytes(q->s.r.tool) : e->event.tool);
 	wire_map_strz(m, "state", request_state_name(e->event.state));
 	wire_map_bool(m, "ran_anyway", e->event.ran_anyway);
@@ -386,7 +387,7 @@ static void take_note(struct gateway *g, const struct effect *e)
 		wire_pack_notify(b, bytes_of("request_state"));
 		wire_map_open(&m, b);
 		item_put_id(&m, "request", ID_REQUEST, &e->note.request->s.r.id);
-		wire_map_str(&m, "tool_call_id", str_bytes(e->note.request->s.r.call));
+		wire_map_str(&m, "tool_call_id", request_call(e->note.request));
 		wire_map_strz(&m, "state", request_state_name(e->note.request->s.r.state));
 		break;
 	}
@@ -426,6 +427,17 @@ void endings_commit(struct gateway *g)
 	g->n_ending = 0;
 }
 
+static int take_record(struct gateway *g, const struct request *q)
+{
+	struct request_record r;
+	int err = engine_record_request(&g->engine, q, &r);
+
+	if (err == 0)
+		err = batch_store(g, JOURNAL_REQUEST, &r);
+	str_unref(r.call);
+	return err;
+}
+
 static int take_store(struct gateway *g, const struct effect *e)
 {
 	struct entity *x = e->store.entity;
@@ -433,7 +445,7 @@ static int take_store(struct gateway *g, const struct effect *e)
 	switch (e->store.op) {
 	case JOURNAL_SESSION: return batch_store(g, e->store.op, &ENTITY_OF(x, session)->s.r);
 	case JOURNAL_TURN: return batch_store(g, e->store.op, &ENTITY_OF(x, turn)->s.r);
-	case JOURNAL_REQUEST: return batch_store(g, e->store.op, &ENTITY_OF(x, request)->s.r);
+	case JOURNAL_REQUEST: return take_record(g, ENTITY_OF(x, request));
 	case JOURNAL_SESSION_REMOVE:
 	case JOURNAL_TURN_REMOVE:
 	case JOURNAL_REQUEST_REMOVE: return batch_store(g, e->store.op, entity_id(x));

@@ -107,7 +107,8 @@ static int edit_facts(struct gateway *g, struct command_decision *d, struct edit
 		return 0;
 	in = (struct facts_input){ .tool = str_bytes(q->s.r.tool), .input = d->updated_input,
 		.type = q->s.r.type, .claimed_kind = -1, .claimed_mutating = q->s.r.mutating,
-		.cwd = str_bytes(q->s.r.cwd), .workspace = str_bytes(q->s.session->s.r.workspace) };
+		.cwd = str_bytes(q->s.r.cwd),
+		.workspace = str_bytes(request_session(q)->s.r.workspace) };
 	err = facts_collect(&in, &draft);
 	if (err < 0)
 		return err;

@@ -152,7 +152,7 @@ static void turn_pack(struct wire_buffer *b, const struct turn *t)
 	wire_close(&m);
 }
 
-static void put_paths(struct wire_open *m, const struct request_record *r)
+static void put_paths(struct wire_open *m, const struct request_data *r)
 {
 	struct wire_open a, p;
 
@@ -195,35 +195,35 @@ static void put_extra(struct wire_open *m, const struct str *extra)
 	}
 }
 
-static void put_verdict(struct wire_open *m, const struct request_record *r)
+static void put_verdict(struct wire_open *m, const struct decision *d)
 {
-	if (r->verdict == VERDICT_NONE)
+	if (d->verdict == VERDICT_NONE)
 		return;
-	wire_map_strz(m, "verdict", verdict_name(r->verdict));
-	wire_map_strz(m, "source", source_name(r->source));
-	wire_map_strz(m, "scope", scope_name(r->scope));
-	put_str(m, "reason", r->reason);
-	put_str(m, "by", r->by);
+	wire_map_strz(m, "verdict", verdict_name(d->verdict));
+	wire_map_strz(m, "source", source_name(d->source));
+	wire_map_strz(m, "scope", scope_name(d->scope));
+	put_str(m, "reason", d->reason);
+	put_str(m, "by", d->by);
 }
 
 static void request_pack(
 	struct gateway *g, struct wire_buffer *b, const struct request *q, bool whole)
 {
-	const struct request_record *r = &q->s.r;
+	const struct request_data *r = &q->s.r;
 	struct wire_open m;
 
 	wire_map_open(&m, b);
 	wire_map_strz(&m, "type", "request");
 	put_id(&m, "request", ID_REQUEST, &r->id);
-	put_id(&m, "session", ID_SESSION, &r->session);
-	put_id(&m, "turn", ID_TURN, &r->turn);
-	put_str(&m, "tool_call_id", r->call);
+	put_id(&m, "session", ID_SESSION, &request_session(q)->s.r.id);
+	put_id(&m, "turn", ID_TURN, &q->s.turn->s.r.id);
+	wire_map_str(&m, "tool_call_id", request_call(q));
 	wire_map_strz(&m, "request_type", request_type_name(r->type));
 	wire_map_strz(&m, "state", request_state_name(r->state));
 	wire_map_bool(&m, "attached", q->s.waiter != NULL);
 	wire_map_bool(&m, "recovered", q->s.recovered);
 	wire_map_bool(&m, "elsewhere", r->elsewhere);
-	put_who(&m, q->s.session);
+	put_who(&m, request_session(q));
 	put_str(&m, "tool", r->tool);
 	wire_map_strz(&m, "kind", kind_name(r->kind));
 	wire_map_bool(&m, "mutating", r->mutating);
@@ -244,7 +244,7 @@ static void request_pack(
 	wire_map_bool(&m, "takes_input", r->takes_input);
 	wire_map_bool(&m, "multi", r->multi);
 	put_extra(&m, r->extra);
-	put_verdict(&m, r);
+	put_verdict(&m, request_decision(q));
 	wire_close(&m);
 }
 

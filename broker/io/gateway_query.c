@@ -39,7 +39,7 @@ static bool listed(const struct listing *l, const struct entity *x)
 	case ENTITY_REQUEST: {
 		const struct request *q = (const struct request *)(const void *)x;
 
-		s = q->s.session;
+		s = request_session(q);
 		if (q->s.r.check || (l->pending_only && !request_state_pending(q->s.r.state)))
 			return false;
 		break;

@@ -106,7 +106,7 @@ static void item_drop(struct world *w, struct actor *a, const struct request *q)
 
 	if (!v)
 		world_fail(w, "%s is told of the end of %s, which it does not know", a->name,
-			str_text(q->s.r.call));
+			q->call);
 	*v = a->items[--a->n_items];
 }
 
@@ -127,7 +127,7 @@ static void take_page(struct world *w, const struct effect *f)
 			item_put(w, a, x);
 			at = *entity_id(x);
 			if (x->type == ENTITY_REQUEST)
-				tell(w, " %s", str_text(q->s.r.call));
+				tell(w, " %s", q->call);
 		}
 	a->cursor = at;
 	a->more = x != NULL;
@@ -154,20 +154,19 @@ static void take_event(struct world *w, const struct effect *f)
 	case EVENT_OFFERED:
 	case EVENT_REFRESHED:
 		if ((f->event.kind == EVENT_OFFERED) == !!item_find(a, entity_id(x)))
-			world_fail(w, "%s: %s %s", a->name, names[f->event.kind],
-				str_text(q->s.r.call));
+			world_fail(w, "%s: %s %s", a->name, names[f->event.kind], q->call);
 		item_put(w, a, x);
-		tell(w, " %s %s", str_text(q->s.r.call), request_state_name(q->s.r.state));
+		tell(w, " %s %s", q->call, request_state_name(q->s.r.state));
 		break;
 	case EVENT_RESOLVED:
 	case EVENT_WITHDRAWN:
 		item_drop(w, a, q);
-		tell(w, " %s %s %s", str_text(q->s.r.call), request_state_name(q->s.r.state),
-			source_name(q->s.r.source));
+		tell(w, " %s %s %s", q->call, request_state_name(q->s.r.state),
+			source_name(request_decision(q)->source));
 		break;
 	case EVENT_OUTCOME:
 		if (x->type == ENTITY_REQUEST)
-			tell(w, " %s", str_text(q->s.r.call));
+			tell(w, " %s", q->call);
 		else
 			tell(w, " %.*s", (int)f->event.call_name.len,
 				(const char *)f->event.call_name.data);
@@ -253,28 +252,26 @@ static void take_reply(struct world *w, const struct command *c, const struct ef
 static void take_verdict(struct world *w, const struct effect *f)
 {
 	const struct request *q = f->request;
-	const struct request_record *r = &q->s.r;
-	bool allow = r->verdict == VERDICT_ALLOW && r->state == REQUEST_ALLOWED;
+	const struct request_data *r = &q->s.r;
+	const struct decision *d = request_decision(q);
+	bool allow = d->verdict == VERDICT_ALLOW && r->state == REQUEST_ALLOWED;
 	struct seen_request *seen = world_seen_id(w, &r->id);
 
 	call_close(w, f);
-	tell(w, "%s<%s %s %s %s %s", actor_of(f)->name, allow ? "allow" : "deny",
-		str_text(r->call), source_name(r->source), step_name(r->step),
-		request_state_name(r->state));
-	if (r->reason)
-		tell(w, " \"%s\"", str_text(r->reason));
-	if (allow && r->updated_input)
-		tell(w, " edited %s", str_text(r->updated_input));
+	tell(w, "%s<%s %s %s %s %s", actor_of(f)->name, allow ? "allow" : "deny", q->call,
+		source_name(d->source), step_name(r->step), request_state_name(r->state));
+	if (d->reason)
+		tell(w, " \"%s\"", str_text(d->reason));
+	if (allow && d->updated_input)
+		tell(w, " edited %s", str_text(d->updated_input));
 	if (!allow)
 		return;
-	if (pipeline_bars(q->s.session, q->s.turn))
-		world_fail(
-			w, "%s is released in a turn that releases nothing", str_text(r->call));
+	if (pipeline_bars(request_session(q), q->s.turn))
+		world_fail(w, "%s is released in a turn that releases nothing", q->call);
 	if (!seen || seen->verdict != VERDICT_ALLOW)
-		world_fail(w, "%s is released without a recorded allow", str_text(r->call));
-	if (seen->edited != !!r->updated_input)
-		world_fail(
-			w, "%s is released otherwise than it was allowed", str_text(r->call));
+		world_fail(w, "%s is released without a recorded allow", q->call);
+	if (seen->edited != !!d->updated_input)
+		world_fail(w, "%s is released otherwise than it was allowed", q->call);
 }
 
 static void take_error(struct world *w, const struct effect *f)
@@ -347,9 +344,9 @@ static void take_stored(struct world *w, const struct effect *f)
 			world_fail(w, "too many requests");
 		s = &b->seen[b->n_seen++];
 		*s = (struct seen_request){.id = q->s.r.id};
-		snprintf(s->call, sizeof(s->call), "%s", str_text(q->s.r.call));
+		snprintf(s->call, sizeof(s->call), "%s", q->call);
 	}
-	s->edited |= q->s.r.updated_input != NULL;
+	s->edited |= request_decision(q)->updated_input != NULL;
 }
 
 static void take_one(struct world *w, const struct command *c, const struct effect *f)
@@ -364,16 +361,16 @@ static void take_one(struct world *w, const struct command *c, const struct effe
 	case EFFECT_NOTE:
 		tell(w, "%s~", actor_of(f)->name);
 		if (f->note.kind == NOTE_REQUEST)
-			tell(w, "%s %s", str_text(f->note.request->s.r.call),
+			tell(w, "%s %s", f->note.request->call,
 				request_state_name(f->note.request->s.r.state));
 		else
 			tell(w, "%s %s",
 				f->note.kind == NOTE_SUSPENDED ? "suspended" : "resumed",
 				turn_text(w, f->note.turn, text));
 		break;
-	case EFFECT_STORE: store_take(w->store, f); return;
+	case EFFECT_STORE: store_take(w->store, &w->e, f); return;
 	case EFFECT_HISTORY:
-		store_take(w->store, f);
+		store_take(w->store, &w->e, f);
 		if (f->row.event == HISTORY_DECISION && f->row.detail.len)
 			tell(w, "row '%.*s' (%.*s); ", (int)f->row.command.len,
 				(const char *)f->row.command.data, (int)f->row.detail.len,

@@ -37,12 +37,11 @@ static void check_request(struct world *w, const struct request *q)
 	int64_t due = 0;
 
 	HOLDS(w, x, state != REQUEST_NONE);
-	HOLDS(w, x, t && t->e.indexed && t->s.session == s->session && s->session->e.indexed);
-	HOLDS(w, x, uuid_compare(&t->s.r.id, &s->r.turn) == 0);
+	HOLDS(w, x, t && t->e.indexed && t->s.session->e.indexed);
 	TAILQ_FOREACH (o, &t->requests, in_turn)
 		found |= o == q;
 	HOLDS(w, x, found);
-	HOLDS(w, x, request_find_call(s->session, str_bytes(s->r.call)) == q);
+	HOLDS(w, x, request_find_call(t->s.session, request_call(q)) == q);
 	/* timers */
 	if (state == REQUEST_REVIEW || state == REQUEST_AWAITING)
 		due = sooner(s->deadline, s->grace);
@@ -50,14 +49,14 @@ static void check_request(struct world *w, const struct request *q)
 		due = sooner(due, s->review_due);
 	if (!pending)
 		due = s->grace;
-	HOLDS(w, x, q->due == due && q->timed == (due != 0));
+	HOLDS(w, x, due_at(&w->e.r.dues, q) == due);
 	HOLDS(w, x, s->stopped == (state == REQUEST_HELD));
 	HOLDS(w, x, state == REQUEST_REVIEW ? s->review_due && s->review : !s->review);
 	HOLDS(w, x, state == REQUEST_REVIEW || !s->offered);
 	HOLDS(w, x, s->review == (s->review & s->offered));
 	HOLDS(w, x, pending || !s->deadline);
 	/* attachment: whoever is not there is waited for, but not for ever */
-	HOLDS(w, x, !s->waiter || (pending && s->waiter->s.session == s->session));
+	HOLDS(w, x, !s->waiter || (pending && s->waiter->s.session == t->s.session));
 	HOLDS(w, x, !s->waiter || (!s->recovered && !s->grace));
 	HOLDS(w, x, !pending || s->waiter || s->grace || s->r.on_disconnect == DISCONNECT_KEEP);
 	HOLDS(w, x, !s->r.check || !pending || s->waiter);
@@ -68,8 +67,8 @@ static void check_request(struct world *w, const struct request *q)
 	HOLDS(w, x, t->s.r.state != TURN_ABANDONING || request_kept(q) || !pending);
 	HOLDS(w, x, t->s.r.state != TURN_ABANDONING || !s->waiter);
 	HOLDS(w, x, !pending || state == REQUEST_REVIEW || s->r.check || s->shown);
-	HOLDS(w, x, s->r.verdict == VERDICT_NONE ? pending : !pending);
-	HOLDS(w, x, state != REQUEST_ALLOWED || s->r.verdict == VERDICT_ALLOW);
+	HOLDS(w, x, (request_decision(q)->verdict == VERDICT_NONE) == pending);
+	HOLDS(w, x, state != REQUEST_ALLOWED || request_decision(q)->verdict == VERDICT_ALLOW);
 }
 
 static void check_turn(struct world *w, const struct turn *t)
@@ -218,7 +217,7 @@ void world_check(struct world *w)
 	for (x = registry_next(r, &start); x; x = registry_next(r, entity_id(x))) {
 		HOLDS(w, x, x->indexed && !x->dirty);
 		if (x->type == ENTITY_REQUEST)
-			due = sooner(due, ENTITY_OF(x, request)->due);
+			due = sooner(due, due_at(&r->dues, ENTITY_OF(x, request)));
 		switch ((enum entity_type)x->type) {
 		case ENTITY_SESSION:
 			check_session(w, ENTITY_OF(x, session), (unsigned)n[ENTITY_TURN]);

@@ -122,50 +122,50 @@ static void print_turn(struct printer *p, const struct turn *t)
 static void print_request(struct printer *p, const struct request *q)
 {
 	const struct request_state_data *s = &q->s;
-	const struct request_record *r = &s->r;
+	const struct request_data *r = &s->r;
+	const struct decision *d = request_decision(q);
 
 	put_id(p, "request", &r->id);
-	put_id(p, "session", &r->session);
-	put_id(p, "turn", &r->turn);
-	put_str(p, "call", r->call);
+	put_id(p, "session", &request_session(q)->s.r.id);
+	put_id(p, "turn", &s->turn->s.r.id);
+	fprintf(p->f, " call=%s", q->call);
 	put_str(p, "tool", r->tool);
 	put_str(p, "input", r->input);
-	put_str(p, "reason", r->reason);
-	put_str(p, "by", r->by);
-	put_str(p, "updated", r->updated_input);
-	put_str(p, "answers", r->answers);
+	put_str(p, "reason", d->reason);
+	put_str(p, "by", d->by);
+	put_str(p, "updated", d->updated_input);
+	put_str(p, "answers", d->answers);
 	put_str(p, "command", r->command);
 	if (s->waiter)
 		fprintf(p->f, " waiter=%s", ((struct actor *)s->waiter->owner)->name);
 	if (!p->canon)
 		fprintf(p->f, "/%u", s->call_id);
 	fprintf(p->f, " %s type=%d step=%d verdict=%d source=%d scope=%d disconnect=%d",
-		request_state_name(r->state), r->type, r->step, r->verdict, r->source, r->scope,
+		request_state_name(r->state), r->type, r->step, d->verdict, d->source, d->scope,
 		r->on_disconnect);
 	fprintf(p->f, " flags=%d%d%d%d%d%d%d review=%x/%x/%d/%d", r->elsewhere, r->fail_closed,
-		r->delivered, r->check, s->stopped, s->recovered, s->shown, s->review,
+		d->delivered, r->check, s->stopped, s->recovered, s->shown, s->review,
 		s->offered, s->review_verdict, s->asked_by);
 	put_time(p, "deadline", s->deadline, !s->stopped);
 	put_time(p, "grace", s->grace, !s->stopped);
 	put_time(p, "review_due", s->review_due, true);
-	if (r->state == REQUEST_ALLOWED && r->delivered) {
-		int64_t age = p->w->now.mono - s->delivered_at;
+	if (r->state == REQUEST_ALLOWED && d->delivered) {
+		int64_t age = p->w->now.mono - d->delivered_at;
 		bool old = age > (int64_t)TIME_RECLAIM_MS * 1000;
 
 		fprintf(p->f, " age=%lld",
-			(long long)(!p->canon ? s->delivered_at
+			(long long)(!p->canon ? d->delivered_at
 				    : old     ? -1
 					      : age));
 	}
-	put_time(p, "due", q->due, true);
-	fprintf(p->f, " timed=%d", q->timed);
+	put_time(p, "due", due_at(&p->w->e.r.dues, q), true);
 	if (p->canon)
 		return;
 	put_hex(p, "digest", r->digest, 4);
 	put_hex(p, "hash", s->input_hash, 4);
-	put_hex(p, "edited", s->edited_hash, 4);
-	fprintf(p->f, " times=%lld/%lld/%lld bytes=%u", (long long)r->since,
-		(long long)r->deadline, (long long)r->decided_at, q->counted_bytes);
+	put_hex(p, "edited", request_run_hash(q), 4);
+	fprintf(p->f, " times=%lld/%lld bytes=%u", (long long)r->since,
+		(long long)d->decided_at, q->counted_bytes);
 }
 
 static void print_entity(struct printer *p, const struct entity *x)

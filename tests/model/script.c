@@ -229,7 +229,7 @@ static struct request *find_call(struct world *w, const char *call)
 
 	for (x = registry_next(&w->e.r, &start); x; x = registry_next(&w->e.r, entity_id(x)))
 		if (x->type == ENTITY_REQUEST &&
-			str_equal(ENTITY_OF(x, request)->s.r.call, bytes_of(call)))
+			bytes_is(request_call(ENTITY_OF(x, request)), call))
 			return ENTITY_OF(x, request);
 	return NULL;
 }

@@ -101,10 +101,11 @@ static struct str *copy(struct bytes b)
 	return b.data ? str_new(b.data, b.len) : NULL;
 }
 
-void store_take(struct model_store *s, const struct effect *e)
+void store_take(struct model_store *s, const struct engine *engine, const struct effect *e)
 {
 	struct kept *k = &s->batch[s->n_batch];
 	struct entity *x = e->store.entity;
+	struct str *call = NULL;
 
 	if (s->n_batch == STORE_MAX || s->n_rows == 4 * STORE_MAX)
 		abort();
@@ -126,13 +127,16 @@ void store_take(struct model_store *s, const struct effect *e)
 	case JOURNAL_SESSION: k->session = ENTITY_OF(x, session)->s.r; break;
 	case JOURNAL_TURN: k->turn = ENTITY_OF(x, turn)->s.r; break;
 	case JOURNAL_REQUEST:
-		k->request = ENTITY_OF(x, request)->s.r;
+		if (engine_record_request(engine, ENTITY_OF(x, request), &k->request) < 0)
+			abort();
+		call = k->request.call;
 		k->request.paths = NULL; /* no rule of the core needs them again */
 		k->request.n_paths = 0;
 		break;
 	default: s->removes[s->n_batch - 1] = true; return;
 	}
 	each_string(k, str_ref);
+	str_unref(call);
 }
 
 static struct kept *kept_find(struct model_store *s, const struct uuid *id)
@@ -266,8 +270,12 @@ static void differ(struct world *w, const struct entity *x, const char *what)
 
 static void compare_request(struct world *w, const struct request *q, const struct kept *k)
 {
-	const struct request_record *a = &q->s.r, *b = &k->request;
+	struct request_record record, *a = &record;
+	const struct request_record *b = &k->request;
 
+	if (engine_record_request(&w->e, q, a) < 0)
+		abort();
+	str_unref(a->call);
 	if (a->state != b->state || uuid_compare(&a->turn, &b->turn) != 0 ||
 		uuid_compare(&a->session, &b->session) != 0 || a->deadline != b->deadline ||
 		a->step != b->step || a->on_disconnect != b->on_disconnect ||

@@ -262,13 +262,13 @@ static char *lasting(struct world *w)
 		/* what is in review is evaluated again, and the mode may deny it now */
 		if (x->type == ENTITY_REQUEST && request_lasts(q) &&
 			!in_review(w, &q->s.r.id) &&
-			(q->s.session->s.r.subject.pid || request_state_pending(q->s.r.state) ||
-				request_kept(q)))
-			fprintf(f, "%s request %s %s %s\n", id, str_text(q->s.r.call),
+			(request_session(q)->s.r.subject.pid ||
+				request_state_pending(q->s.r.state) || request_kept(q)))
+			fprintf(f, "%s request %s %s %s\n", id, q->call,
 				request_state_pending(q->s.r.state)
 					? "pending"
 					: request_state_name(q->s.r.state),
-				str_text(q->s.r.updated_input));
+				str_text(request_decision(q)->updated_input));
 		/* without a subject it ends with its last connection */
 		if (x->type == ENTITY_SESSION && s->s.r.subject.pid)
 			fprintf(f, "%s session %s %s %s %d\n", id, str_text(s->s.r.key),

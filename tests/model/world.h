@@ -115,12 +115,11 @@ void world_take(struct world *w, const struct command *c, const struct effects *
 struct model_store *store_new(void);
 void store_free(struct model_store *s);
 /* An effect of a batch; it is applied by store_commit. */
-void store_take(struct model_store *s, const struct effect *e);
+void store_take(struct model_store *s, const struct engine *engine, const struct effect *e);
 void store_commit(struct model_store *s);
 void store_rollback(struct model_store *s);
 /* What the store holds goes into a new engine. 0 or -ENOMEM. */
-int store_restore(
-	struct engine *e, struct instant now, struct model_store *s, int64_t alive);
+int store_restore(struct engine *e, struct instant now, struct model_store *s, int64_t alive);
 /* Is what the engine holds stored, and nothing else? */
 void store_compare(struct world *w, struct model_store *s);
 unsigned long store_rows(const struct model_store *s, enum history_event event);
