@@ -11,6 +11,7 @@ approvald_SOURCES = \
 	broker/io/gateway_hello.c \
 	broker/io/gateway_item.c \
 	broker/io/gateway_load.c \
+	broker/io/gateway_pending.c \
 	broker/io/gateway_private.h \
 	broker/io/gateway_query.c \
 	broker/io/gateway_stop.c \

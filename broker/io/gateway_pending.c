@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: MIT */
+/* Calls that wait for the resolver. */
+#include "broker/io/gateway_private.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+int pending_call_new(struct gateway *g, struct client *client, struct pending_call **out)
+{
+	struct pending_call *p = g->spare ? g->spare : malloc(sizeof(*p));
+
+	if (!p)
+		return -ENOMEM;
+	g->spare = NULL;
+	*p = (struct pending_call){ .g = g, .client = client };
+	*out = p;
+	return 0;
+}
+
+int pending_call_park(struct pending_call *p, struct resolver_job *job, struct bytes raw)
+{
+	p->job = job;
+	p->bytes = malloc(raw.len);
+	if (!p->bytes)
+		return -ENOMEM;
+	memcpy(p->bytes, raw.data, raw.len);
+	p->len = raw.len;
+	p->client->waiting = p;
+	/* what follows on this connection comes after this call */
+	peer_pause(p->client->peer);
+	return 0;
+}
+
+void pending_call_unpark(struct pending_call *p)
+{
+	p->job = NULL;
+	p->client->waiting = NULL;
+}
+
+void pending_call_free(struct pending_call *p)
+{
+	struct gateway *g;
+
+	if (!p)
+		return;
+	g = p->g;
+	resolver_cancel(g->resolver, p->job);
+	process_unref(p->subject);
+	if (p->client->waiting == p)
+		p->client->waiting = NULL;
+	free(p->bytes);
+	if (g->spare)
+		free(p);
+	else
+		g->spare = p;
+}
