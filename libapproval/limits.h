@@ -54,7 +54,7 @@
 #define LIMIT_POLICIES	    32u	  /* policy frontends at once */
 #define LIMIT_FRONTENDS	    256u  /* frontends at once */
 #define LIMIT_RECENT_CHECKS 16u	  /* checks answered ask that a session remembers */
-#define LIMIT_TURN_CALLS    4096u /* decided calls of a turn kept in memory */
+#define LIMIT_TURN_CALLS    1024u /* decided calls of a turn kept in memory */
 #define LIMIT_MATCH	    4096u /* requests of a session looked at for a call without an id */
 #define LIMIT_LOST_DENIALS  1024u /* denials kept while the store fails; then a count */
 #define LIMIT_BATCH	    4096u /* commands in one transaction */

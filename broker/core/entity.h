@@ -176,7 +176,6 @@ struct request_state_data {
 struct request {
 	struct entity e;
 	struct request_state_data s;
-	RB_ENTRY(request) by_call;
 	TAILQ_ENTRY(request) in_turn;
 	union { /* whoever is decided has no waiter */
 		LIST_ENTRY(request) in_waiter;
@@ -189,6 +188,7 @@ struct request {
 	bool charged : 1; /* to its owner */
 	bool in_waiting : 1;
 	uint16_t call_len;
+	RB_ENTRY(request) by_call; /* beside what it is compared by */
 	char call[]; /* tool_call_id, never changed; NUL-terminated after call_len bytes */
 };
 
