@@ -385,9 +385,10 @@ int engine_restore_decision(struct engine *e, struct instant now, const struct h
 	const uint8_t input_hash[16], const uint8_t *signature);
 
 /*
- * A request as the store keeps it, at the end of a step. The strings are the
- * request's own but for `call`, which the caller releases. -ENOMEM.
+ * Sessions and requests as the store keeps them, at the end of a step. The strings
+ * are their own but for `key` and `call`, which the caller releases. -ENOMEM.
  */
+int engine_record_session(const struct session *s, struct session_record *out);
 int engine_record_request(
 	const struct engine *e, const struct request *q, struct request_record *out);
 

@@ -13,29 +13,63 @@ static void take_newest(struct engine *e, const struct uuid *id)
 		e->newest = *id;
 }
 
+int engine_record_session(const struct session *s, struct session_record *out)
+{
+	const struct session_data *r = &s->s.r;
+
+	*out = (struct session_record){.id = r->id,
+		.parent = s->s.parent ? s->s.parent->s.r.id : (struct uuid){{0}},
+		.parent_turn = r->parent_turn,
+		.agent = r->agent,
+		.key = str_new(s->key, s->key_len),
+		.title = r->title,
+		.cwd = r->cwd,
+		.workspace = r->workspace,
+		.exe = r->exe,
+		.cursor = r->cursor,
+		.subject = r->subject,
+		.since = r->since,
+		.channel_ms = r->channel_ms,
+		.uid = r->uid,
+		.claim = r->claim,
+		.ceiling = r->ceiling,
+		.fail_closed = r->fail_closed,
+		.ended = r->ended};
+	return out->key ? 0 : -ENOMEM;
+}
+
 int engine_restore_session(struct engine *e, const struct session_record *r)
 {
 	struct session *s;
 
-	if (session_find_key(&e->r, r->uid, str_bytes(r->agent), str_bytes(r->key)))
+	if (str_bytes(r->key).len > LIMIT_NAME ||
+		session_find_key(&e->r, r->uid, str_bytes(r->agent), str_bytes(r->key)))
 		return -EUCLEAN;
-	s = session_new(&e->r);
+	s = session_new(&e->r, str_bytes(r->key));
 	if (!s)
 		return -ENOMEM;
 	s->owner = owner_get(&e->r, r->uid);
 	if (!s->owner)
 		return -ENOMEM;
-	s->s.r = *r;
-	str_ref(r->agent);
-	str_ref(r->key);
-	str_ref(r->title);
-	str_ref(r->cwd);
-	str_ref(r->workspace);
-	str_ref(r->exe);
-	str_ref(r->cursor);
+	s->s.r = (struct session_data){.id = r->id,
+		.parent_turn = r->parent_turn,
+		.agent = str_ref(r->agent),
+		.title = str_ref(r->title),
+		.cwd = str_ref(r->cwd),
+		.workspace = str_ref(r->workspace),
+		.exe = str_ref(r->exe),
+		.cursor = str_ref(r->cursor),
+		.subject = r->subject,
+		.since = r->since,
+		.channel_ms = r->channel_ms,
+		.uid = r->uid,
+		.claim = r->claim,
+		.ceiling = r->ceiling,
+		.fail_closed = r->fail_closed,
+		.ended = r->ended,
+		.alive = r->subject.pid != 0,
+		.recovered = true};
 	s->s.parent = session_find(&e->r, &r->parent);
-	s->s.alive = r->subject.pid != 0;
-	s->s.recovered = true;
 	s->e.stored = true;
 	take_newest(e, &r->id);
 	return entity_index(&e->r, s);
@@ -306,7 +340,7 @@ static int restart_session(struct engine *e, struct session *s)
 	struct effect *f;
 
 	/* without a subject there is nobody to wait for but a new connection */
-	if (!s->s.alive)
+	if (!s->s.r.alive)
 		return session_settle(e, s);
 	f = effect_add(e, EFFECT_WATCH);
 	if (!f)

@@ -52,7 +52,7 @@ static struct session *parent_of(struct engine *e, const struct command *c)
 
 	if (h->parent_key.data) {
 		p = session_find_key(&e->r, c->link->uid, h->agent, h->parent_key);
-		if (p && (!p->s.alive || in_chain(h, &p->s.r.subject)))
+		if (p && (!p->s.r.alive || in_chain(h, &p->s.r.subject)))
 			return p;
 	}
 	for (unsigned i = 0; i < h->n_chain; i++) {
@@ -82,6 +82,7 @@ static int session_make(struct engine *e, const struct command *c, struct sessio
 	struct owner *o = owner_get(&e->r, c->link->uid);
 	struct session *s, *parent = parent_of(e, c);
 	char key[ID_STRING_SIZE];
+	struct uuid id;
 
 	*out = NULL;
 	if (!o)
@@ -92,17 +93,18 @@ static int session_make(struct engine *e, const struct command *c, struct sessio
 	if (depth(parent) >= LIMIT_CHAIN)
 		return reply_error(e, c, ENGINE_LIMIT, "sub-agents are nested too deeply",
 			"limit", "chain");
-	s = session_new(&e->r);
+	id = engine_new_id(e);
+	id_format(key, ID_SESSION, &id);
+	s = session_new(&e->r, h->key.data ? h->key : bytes_of(key));
 	if (!s)
 		return -ENOMEM;
 	s->owner = o;
-	s->s.r.id = engine_new_id(e);
-	id_format(key, ID_SESSION, &s->s.r.id);
+	s->s.r.id = id;
 	TRY(set_shared(e, s, &s->s.r.agent, h->agent, parent ? parent->s.r.agent : NULL));
-	TRY(set_bytes(e, s, &s->s.r.key, h->key.data ? h->key : bytes_of(key)));
 	TRY(set_bytes(e, s, &s->s.r.title, h->title));
 	TRY(set_shared(e, s, &s->s.r.cwd, h->cwd, parent ? parent->s.r.cwd : NULL));
-	TRY(set_shared(e, s, &s->s.r.workspace, h->workspace, parent ? parent->s.r.workspace : NULL));
+	TRY(set_shared(
+		e, s, &s->s.r.workspace, h->workspace, parent ? parent->s.r.workspace : NULL));
 	TRY(set_shared(e, s, &s->s.r.exe, h->exe, parent ? parent->s.r.exe : NULL));
 	s->s.r.uid = c->link->uid;
 	s->s.r.since = e->now.wall;
@@ -111,18 +113,17 @@ static int session_make(struct engine *e, const struct command *c, struct sessio
 	s->s.r.ceiling = parent ? parent->s.r.ceiling : (uint8_t)e->config.default_mode;
 	s->s.r.channel_ms = h->channel_ms;
 	s->s.r.fail_closed = h->fail_closed;
-	s->s.alive = h->subject.pid != 0;
+	s->s.r.alive = h->subject.pid != 0;
 	if (parent) {
 		s->s.parent = parent;
-		s->s.r.parent = parent->s.r.id;
 		if (parent->s.turn)
 			s->s.r.parent_turn = parent->s.turn->s.r.id;
 	}
 	TRY(entity_index(&e->r, s));
 	TRY(mark_dirty(e, s));
 	TRY(history_session(
-		e, s, HISTORY_SESSION_OPENED, (struct bytes){NULL, 0}, str_bytes(s->s.r.key)));
-	if (s->s.alive)
+		e, s, HISTORY_SESSION_OPENED, (struct bytes){NULL, 0}, session_key(s)));
+	if (s->s.r.alive)
 		TRY(watch(e, s, EFFECT_WATCH));
 	*out = s;
 	return event_emit(e, EVENT_SESSION, s);
@@ -138,7 +139,7 @@ static int session_join(struct engine *e, const struct command *c, struct sessio
 	if (h->no_resume)
 		return reply_error(
 			e, c, ENGINE_STATE, "the session exists already", "state", "open");
-	if (s->s.alive && s->s.r.subject.pid && !in_chain(h, &s->s.r.subject))
+	if (s->s.r.alive && s->s.r.subject.pid && !in_chain(h, &s->s.r.subject))
 		return reply_error(e, c, ENGINE_FORBIDDEN,
 			"the session belongs to a living process that the caller does not "
 			"descend "
@@ -159,17 +160,17 @@ static int session_join(struct engine *e, const struct command *c, struct sessio
 		s->s.r.fail_closed = true;
 		TRY(mark_dirty(e, s));
 	}
-	if (!s->s.alive && h->subject.pid) {
+	if (!s->s.r.alive && h->subject.pid) {
 		/* its subject died: whoever comes back is the new one */
 		entity_unindex(&e->r, s);
 		s->s.r.subject = h->subject;
-		s->s.alive = true;
+		s->s.r.alive = true;
 		TRY(entity_index(&e->r, s));
 		TRY(mark_dirty(e, s));
 		TRY(watch(e, s, EFFECT_WATCH));
 	}
-	if (s->s.recovered) {
-		s->s.recovered = false;
+	if (s->s.r.recovered) {
+		s->s.r.recovered = false;
 		if (s->s.turn && !turn_state_over(s->s.turn->s.r.state)) {
 			TRY(turn_event(e, s->s.turn, TURN_ON_RETURN));
 			TRY(turn_tell(e, s->s.turn));
@@ -254,16 +255,15 @@ int session_end(struct engine *e, struct session *s, enum request_event event)
 		TRY(entity_touch(&e->r, child));
 		entity_unindex(&e->r, child);
 		child->s.parent = s->s.parent;
-		child->s.r.parent = s->s.r.parent;
 		TRY(entity_index(&e->r, child));
 		TRY(mark_dirty(e, child));
 		TRY(event_emit(e, EVENT_SESSION, child));
 	}
-	if (s->s.alive)
+	if (s->s.r.alive)
 		TRY(watch(e, s, EFFECT_UNWATCH));
 	s->s.r.ended = true;
 	TRY(history_session(
-		e, s, HISTORY_SESSION_ENDED, (struct bytes){NULL, 0}, str_bytes(s->s.r.key)));
+		e, s, HISTORY_SESSION_ENDED, (struct bytes){NULL, 0}, session_key(s)));
 	TRY(event_emit(e, EVENT_SESSION, s));
 	TRY(mark_removed(e, s));
 	return entity_remove(&e->r, s);
@@ -274,7 +274,7 @@ int session_settle(struct engine *e, struct session *s)
 	struct turn *t;
 
 	/* whoever waits may come back within the grace; kept requests outlive the subject */
-	if (s->s.r.ended || s->s.alive || s->n_links || s->n_pending || turn_held(s->s.turn))
+	if (s->s.r.ended || s->s.r.alive || s->n_links || s->n_pending || turn_held(s->s.turn))
 		return 0;
 	LIST_FOREACH (t, &s->turns, in_session)
 		if (t->n_kept)
@@ -289,8 +289,8 @@ int session_die(struct engine *e, struct session *s)
 
 	TRY(entity_touch(&e->r, s));
 	entity_unindex(&e->r, s);
-	s->s.alive = false;
-	s->s.recovered = false;
+	s->s.r.alive = false;
+	s->s.r.recovered = false;
 	TRY(entity_index(&e->r, s));
 	TRY(mark_dirty(e, s));
 	TRY(watch(e, s, EFFECT_UNWATCH));
@@ -315,7 +315,7 @@ int on_bye(struct engine *e, const struct command *c)
 
 	TRY(link_leave(e, c->link, true));
 	/* a suspended session stays while its subject lives, or a new one would escape */
-	if (c->bye.end && !(s->s.alive && turn_held(s->s.turn)))
+	if (c->bye.end && !(s->s.r.alive && turn_held(s->s.turn)))
 		TRY(session_end(e, s, REQUEST_ON_CLOSE));
 	else
 		TRY(session_settle(e, s));

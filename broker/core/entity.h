@@ -48,10 +48,12 @@ struct link_state {
 };
 
 struct link {
-	struct base e;
+	struct undo *undo; /* as in struct base */
+	uint8_t type;
+	bool indexed, dirty, stored;
+	uint32_t uid;
 	struct link_state s;
 	void *owner; /* the caller's */
-	uint32_t uid;
 	LIST_ENTRY(link) in_session;
 	LIST_HEAD(, request) waiting;
 };
@@ -76,15 +78,29 @@ struct frontend {
 	TAILQ_ENTRY(frontend) in_engine;
 };
 
+/*
+ * As in struct session_record, of which the rest stands elsewhere, see
+ * engine_record_session; and what is not stored.
+ */
+struct session_data {
+	struct uuid id;
+	struct uuid parent_turn;
+	struct str *agent, *title, *cwd, *workspace, *exe, *cursor;
+	struct process_id subject;
+	int64_t since, channel_ms;
+	uint32_t uid;
+	uint8_t claim, ceiling;
+	bool fail_closed : 1, ended : 1;
+	bool alive : 1;	    /* the subject lives, as far as is known */
+	bool recovered : 1; /* restored from the store, its agent is not back yet */
+};
+
 struct session_state {
-	struct session_record r;
+	struct session_data r;
 	struct session *parent;
 	struct turn *turn;  /* the present one; an ended one stays until the next begins */
 	struct str *checks; /* the last checks answered ask: hash, length, tool_call_id each */
 	struct str *late; /* the last calls that ended UNKNOWN: their outcomes may still come */
-	bool alive;	  /* the subject lives, as far as is known */
-	bool recovered;	  /* restored from the store, its agent is not back yet */
-	bool frozen;
 };
 
 struct session {
@@ -99,7 +115,9 @@ struct session {
 	LIST_HEAD(, turn) turns;
 	RB_HEAD(call_tree, request) calls;
 	uint32_t n_links, n_pending;
-	bool keyed, watched, in_family;
+	bool keyed : 1, watched : 1, in_family : 1;
+	uint16_t key_len;
+	char key[]; /* the agent's own session id, never changed; as `call` of a request */
 };
 
 struct turn_state_data {
@@ -200,6 +218,11 @@ enum call_fact {
 	FACT_UNRESOLVED = 8,
 };
 
+static inline struct bytes session_key(const struct session *s)
+{
+	return (struct bytes){s->key, s->key_len};
+}
+
 static inline struct session *request_session(const struct request *q)
 {
 	return q->s.turn->s.session;
@@ -211,9 +234,20 @@ static inline struct bytes request_call(const struct request *q)
 }
 
 /* Its decision, never NULL: all zero where there is none. */
-const struct decision *request_decision(const struct request *q);
+static inline const struct decision *request_decision(const struct request *q)
+{
+	static const struct decision none;
+
+	return q->s.decision ? q->s.decision : &none;
+}
+
 /* Of the input that is run: the edited one, where there is one. */
-const uint8_t *request_run_hash(const struct request *q);
+static inline const uint8_t *request_run_hash(const struct request *q)
+{
+	const struct decision *d = q->s.decision;
+
+	return d && d->updated_input ? d->edited_hash : q->s.input_hash;
+}
 
 /* Outlives its turn and its subject: pending, or decided and not claimed yet. */
 static inline bool request_kept(const struct request *q)

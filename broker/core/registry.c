@@ -39,7 +39,7 @@ static int key_compare(const struct session *a, const struct session *b)
 
 	if (a->s.r.uid != b->s.r.uid)
 		return a->s.r.uid < b->s.r.uid ? -1 : 1;
-	c = bytes_compare(str_bytes(a->s.r.key), str_bytes(b->s.r.key));
+	c = bytes_compare(session_key(a), session_key(b));
 	return c ? c : bytes_compare(str_bytes(a->s.r.agent), str_bytes(b->s.r.agent));
 }
 
@@ -278,7 +278,7 @@ static void session_index(struct registry *r, struct session *s)
 		RB_INSERT(session_key_tree, &r->keys, s);
 		s->keyed = true;
 	}
-	if (s->s.alive && s->s.r.subject.pid) {
+	if (s->s.r.alive && s->s.r.subject.pid) {
 		RB_INSERT(session_subject_tree, &r->subjects, s);
 		s->watched = true;
 	}
@@ -421,7 +421,7 @@ struct session *session_find_key(
 		int c = (uid > s->s.r.uid) - (uid < s->s.r.uid);
 
 		if (!c)
-			c = bytes_compare(key, str_bytes(s->s.r.key));
+			c = bytes_compare(key, session_key(s));
 		if (!c)
 			c = bytes_compare(agent, str_bytes(s->s.r.agent));
 		if (!c)

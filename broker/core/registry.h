@@ -56,7 +56,7 @@ void registry_fini(struct registry *r);
 void registry_clear(struct registry *r);
 
 /* New entities of the present batch: zeroed, not indexed. NULL without memory. */
-struct session *session_new(struct registry *r);
+struct session *session_new(struct registry *r, struct bytes key);
 struct turn *turn_new(struct registry *r);
 struct request *request_new(struct registry *r, struct bytes call);
 /* Outside of transactions. */

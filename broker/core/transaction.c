@@ -74,11 +74,29 @@ static void *entity_new(struct registry *r, size_t size, enum entity_type type)
 	return e;
 }
 
-struct session *session_new(struct registry *r)
+/* Of a struct that ends in a name: with room for that, and as large as the struct at least. */
+static size_t size_with(size_t size, size_t name_at, struct bytes name)
 {
-	struct session *s = entity_new(r, sizeof(*s), ENTITY_SESSION);
+	size_t n = name_at + name.len + 1;
+
+	return n > size ? n : size;
+}
+
+static uint16_t name_put(char *out, struct bytes name)
+{
+	assert(name.len <= LIMIT_NAME);
+	if (name.len)
+		memcpy(out, name.data, name.len);
+	return (uint16_t)name.len;
+}
+
+struct session *session_new(struct registry *r, struct bytes key)
+{
+	size_t size = size_with(sizeof(struct session), offsetof(struct session, key), key);
+	struct session *s = entity_new(r, size, ENTITY_SESSION);
 
 	if (s) {
+		s->key_len = name_put(s->key, key);
 		LIST_INIT(&s->links);
 		LIST_INIT(&s->children);
 		LIST_INIT(&s->turns);
@@ -100,19 +118,15 @@ struct turn *turn_new(struct registry *r)
 
 struct request *request_new(struct registry *r, struct bytes call)
 {
-	size_t size = offsetof(struct request, call) + call.len + 1;
+	size_t size = size_with(sizeof(struct request), offsetof(struct request, call), call);
 	struct request *q = NULL;
 
-	assert(call.len <= UINT16_MAX);
-	if (size < sizeof(*q))
-		size = sizeof(*q);
 	if (due_reserve(&r->dues, r->n_held + 1) == 0)
 		q = entity_new(r, size, ENTITY_REQUEST);
-	if (!q)
-		return NULL;
-	r->n_held++;
-	q->call_len = (uint16_t)call.len;
-	memcpy(q->call, call.data, call.len);
+	if (q) {
+		q->call_len = name_put(q->call, call);
+		r->n_held++;
+	}
 	return q;
 }
 
@@ -122,11 +136,11 @@ struct link *link_new(struct registry *r, uint32_t uid, void *owner)
 
 	if (!l)
 		return NULL;
-	l->e.type = ENTITY_LINK;
+	l->type = ENTITY_LINK;
 	l->uid = uid;
 	l->owner = owner;
 	LIST_INIT(&l->waiting);
-	l->e.indexed = true;
+	l->indexed = true;
 	r->n_links++;
 	return l;
 }
@@ -135,7 +149,7 @@ void link_free(struct registry *r, struct link *l)
 {
 	if (!l)
 		return;
-	assert(!l->s.session && LIST_EMPTY(&l->waiting) && !l->e.undo);
+	assert(!l->s.session && LIST_EMPTY(&l->waiting) && !l->undo);
 	r->n_links--;
 	free(l);
 }
@@ -234,7 +248,6 @@ static void session_free(struct session *s)
 	assert(LIST_EMPTY(&s->links) && LIST_EMPTY(&s->children) && LIST_EMPTY(&s->turns) &&
 		RB_EMPTY(&s->calls));
 	str_unref(s->s.r.agent);
-	str_unref(s->s.r.key);
 	str_unref(s->s.r.title);
 	str_unref(s->s.r.cwd);
 	str_unref(s->s.r.workspace);
@@ -263,19 +276,6 @@ static void paths_free(struct request_data *p)
 	free(p->paths);
 	p->paths = NULL;
 	p->n_paths = 0;
-}
-
-const struct decision *request_decision(const struct request *q)
-{
-	static const struct decision none;
-
-	return q->s.decision ? q->s.decision : &none;
-}
-
-const uint8_t *request_run_hash(const struct request *q)
-{
-	return request_decision(q)->updated_input ? q->s.decision->edited_hash
-						  : q->s.input_hash;
 }
 
 struct decision *request_decide(struct request *q)

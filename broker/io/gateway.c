@@ -214,10 +214,9 @@ void client_gone(struct gateway *g, struct client *client)
 	struct client_list *list = client->frontend ? &g->frontends : &g->agents;
 
 	TAILQ_REMOVE(list, client, entry);
+	free(client->frontend ? client->name : client->alias);
 	engine_link_close(&g->engine, client->link);
 	engine_frontend_close(&g->engine, client->frontend);
-	free(client->name);
-	free(client->alias);
 	free(client);
 }
 
@@ -300,12 +299,13 @@ void gateway_accepted(void *gateway, enum listener_kind kind, int fd,
 	}
 	err = client->frontend || client->link ? 0 : -ENOBUFS;
 	if (err == 0)
-		err = peer_new(g->peers, &client->peer, fd, (uint8_t)kind, cred->uid, cred->gid,
-			process, account);
+		err = peer_new(g->peers, &client->peer, fd, (uint8_t)kind, cred->uid, process,
+			account);
 	if (err != 0)
 		goto fail;
 	client->peer->data = client;
-	client->serial = ++g->serial;
+	if (client->frontend)
+		client->serial = ++g->serial;
 	TAILQ_INSERT_TAIL(client->frontend ? &g->frontends : &g->agents, client, entry);
 	account_unref(account);
 	process_unref(process);

@@ -218,6 +218,17 @@ static int lost_write(struct gateway *g)
 	return err;
 }
 
+static int session_put(struct gateway *g, const struct session *s)
+{
+	struct session_record r;
+	int err = engine_record_session(s, &r);
+
+	if (err == 0)
+		err = journal_put(g->journal, JOURNAL_SESSION, &r);
+	str_unref(r.key);
+	return err;
+}
+
 static int request_put(struct gateway *g, const struct request *q)
 {
 	struct request_record r;
@@ -243,7 +254,7 @@ static int resync_write(struct gateway *g)
 			continue;
 		switch ((enum entity_type)e->type) {
 		case ENTITY_SESSION:
-			err = journal_put(g->journal, JOURNAL_SESSION, &ENTITY_OF(e, session)->s.r);
+			err = session_put(g, ENTITY_OF(e, session));
 			break;
 		case ENTITY_TURN:
 			err = journal_put(g->journal, JOURNAL_TURN, &ENTITY_OF(e, turn)->s.r);

@@ -24,7 +24,7 @@ static void reply_hello(struct gateway *g, struct wire_buffer *b, const struct e
 	wire_map_strz(&m, "broker", "approvald " PACKAGE_VERSION);
 	wire_map_strz(&m, "epoch", g->epoch);
 	item_put_id(&m, "session", ID_SESSION, &s->s.r.id);
-	wire_map_str(&m, "agent_session", str_bytes(s->s.r.key));
+	wire_map_str(&m, "agent_session", session_key(s));
 	wire_map_strz(&m, "mode", mode_name(session_mode(s)));
 	wire_map_strz(&m, "ceiling", mode_name(s->s.r.ceiling));
 	wire_map_str(&m, "workspace", str_bytes(s->s.r.workspace));
@@ -427,7 +427,18 @@ void endings_commit(struct gateway *g)
 	g->n_ending = 0;
 }
 
-static int take_record(struct gateway *g, const struct request *q)
+static int take_session(struct gateway *g, const struct session *s)
+{
+	struct session_record r;
+	int err = engine_record_session(s, &r);
+
+	if (err == 0)
+		err = batch_store(g, JOURNAL_SESSION, &r);
+	str_unref(r.key);
+	return err;
+}
+
+static int take_request(struct gateway *g, const struct request *q)
 {
 	struct request_record r;
 	int err = engine_record_request(&g->engine, q, &r);
@@ -443,9 +454,9 @@ static int take_store(struct gateway *g, const struct effect *e)
 	struct entity *x = e->store.entity;
 
 	switch (e->store.op) {
-	case JOURNAL_SESSION: return batch_store(g, e->store.op, &ENTITY_OF(x, session)->s.r);
+	case JOURNAL_SESSION: return take_session(g, ENTITY_OF(x, session));
 	case JOURNAL_TURN: return batch_store(g, e->store.op, &ENTITY_OF(x, turn)->s.r);
-	case JOURNAL_REQUEST: return take_record(g, ENTITY_OF(x, request));
+	case JOURNAL_REQUEST: return take_request(g, ENTITY_OF(x, request));
 	case JOURNAL_SESSION_REMOVE:
 	case JOURNAL_TURN_REMOVE:
 	case JOURNAL_REQUEST_REMOVE: return batch_store(g, e->store.op, entity_id(x));

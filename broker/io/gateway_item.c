@@ -93,10 +93,13 @@ static void session_pack(struct wire_buffer *b, const struct session *s)
 	wire_map_strz(&m, "type", "session");
 	put_id(&m, "session", ID_SESSION, &s->s.r.id);
 	put_who(&m, s);
-	put_str(&m, "agent_session", s->s.r.key);
+	wire_map_str(&m, "agent_session", session_key(s));
 	put_str(&m, "cwd", s->s.r.cwd);
 	put_str(&m, "workspace", s->s.r.workspace);
-	put_id(&m, "parent", ID_SESSION, &s->s.r.parent);
+	if (s->s.parent)
+		item_put_id(&m, "parent", ID_SESSION, &s->s.parent->s.r.id);
+	else
+		wire_map_nil(&m, "parent");
 	wire_map_strz(&m, "ceiling", mode_name(s->s.r.ceiling));
 	wire_map_strz(&m, "claim", mode_name(s->s.r.claim));
 	if (s->s.turn)
@@ -105,7 +108,7 @@ static void session_pack(struct wire_buffer *b, const struct session *s)
 		wire_map_nil(&m, "turn");
 	wire_map_u64(&m, "connections", s->n_links);
 	wire_map_u64(&m, "pending", s->n_pending);
-	wire_map_bool(&m, "alive", s->s.alive);
+	wire_map_bool(&m, "alive", s->s.r.alive);
 	wire_map_bool(&m, "ended", s->s.r.ended);
 	put_time(&m, "since", s->s.r.since);
 	wire_close(&m);

@@ -24,15 +24,21 @@ struct client {
 	struct link *link;	   /* of an agent */
 	struct frontend *frontend; /* of a frontend */
 	struct pending_call *waiting; /* a call whose paths are being resolved; the peer is paused */
+	union {
+		struct { /* of an agent */
+			const char *home; /* of its uid, for paths; NULL: none */
+			char *alias;	  /* another name of the workspace */
+		};
+		struct { /* of a frontend */
+			char *name; /* who decides */
+			uint64_t serial;
+		};
+	};
+	size_t staged; /* bytes of the batch */
 	uint32_t outstanding;
-	size_t staged;	 /* bytes of the batch */
 	uint32_t judged; /* generation of subjects that the frontend was judged against */
 	bool refused, full, closed, forgotten;
 	bool closing; /* after what is staged for it has gone out */
-	char *name; /* of a frontend: who decides */
-	uint64_t serial;
-	const char *home; /* of an agent's uid, for paths; NULL: none */
-	char *alias; /* another name of the workspace */
 	TAILQ_ENTRY(client) entry;
 };
 TAILQ_HEAD(client_list, client);

@@ -204,7 +204,7 @@ void peers_flush(struct peers *all)
 /* ---- life and death ---- */
 
 int peer_new(struct peers *all, struct peer **out, int fd, uint8_t kind, uint32_t uid,
-	uint32_t gid, struct process *process, struct account *account)
+	struct process *process, struct account *account)
 {
 	struct peer *p = calloc(1, sizeof(*p));
 	int rc;
@@ -220,7 +220,6 @@ int peer_new(struct peers *all, struct peer **out, int fd, uint8_t kind, uint32_
 	p->fd = fd;
 	p->kind = kind;
 	p->uid = uid;
-	p->gid = gid;
 	p->account = account;
 	p->takes_fds = true;
 	rc = peer_reading_watch(p);
@@ -241,9 +240,9 @@ void peer_finish(struct peer *p, const char *reason)
 	if (p->state != PEER_OPEN)
 		return;
 	p->state = PEER_FINISHING;
-	p->reason = reason;
 	event_del(&p->reading);
 	peer_ready_remove(p);
+	p->reason = reason;
 	/* also when it is waiting to be written to: one more try, then it goes */
 	if (!p->dirty) {
 		p->dirty = true;

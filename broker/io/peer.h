@@ -55,7 +55,7 @@ struct peer {
 	void *data;
 	/* read only for others */
 	struct process *process; /* may be NULL; the peer holds a reference */
-	uint32_t uid, gid;
+	uint32_t uid;
 	uint8_t kind; /* enum listener_kind */
 	/* private */
 	uint8_t state;
@@ -65,11 +65,13 @@ struct peer {
 	struct account *account;
 	struct peer_input *input;
 	struct peer_output *output;
-	const char *reason;    /* while it is finishing */
 	struct event *writing; /* from the first EAGAIN on */
 	struct event reading;
 	TAILQ_ENTRY(peer) work;	 /* in all->dirty, or all->gone */
-	TAILQ_ENTRY(peer) again; /* in all->ready */
+	union {
+		TAILQ_ENTRY(peer) again; /* in all->ready, while it is open */
+		const char *reason;	 /* while it is finishing */
+	};
 };
 
 /* base outlives it. max_output: LIMIT_OUTPUT but in tests. */
@@ -85,7 +87,7 @@ size_t peers_count(const struct peers *all);
  * account_limit in the way; then, and on an error, the caller still owns all.
  */
 int peer_new(struct peers *all, struct peer **out, int fd, uint8_t kind, uint32_t uid,
-	uint32_t gid, struct process *process, struct account *account);
+	struct process *process, struct account *account);
 
 /* Messages that were kept from an earlier loop turn. */
 void peers_turn(struct peers *all);

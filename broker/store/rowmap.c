@@ -55,8 +55,8 @@ int64_t rowmap_get(const struct rowmap *m, const struct uuid *id)
 
 int rowmap_add(struct rowmap *m, const struct uuid *id, int64_t row)
 {
-	/* full at three quarters */
-	if ((m->used + 1) * 4 > m->size * 3) {
+	/* full at seven eighths: what a slot takes counts more here than a few probes */
+	if ((m->used + 1) * 8 > m->size * 7) {
 		int err = resize(m, m->size ? m->size * 2 : ROWMAP_MIN);
 
 		if (err)

@@ -12,7 +12,7 @@
 
 #define SQLITE_APPLICATION_ID 0x61707276 /* "aprv" */
 #define SQLITE_BUSY_MS	      100	 /* a person's sqlite3 may hold the lock for a moment */
-#define SQLITE_CACHE_KIB      2000
+#define SQLITE_CACHE_KIB      1000
 #define SQLITE_WAL_KEEP	      (4 << 20) /* bytes of the log that stay after it grew */
 /* how far the mark lags behind at most: see struct sqlite_state */
 #define SQLITE_MARK_ROWS 4096

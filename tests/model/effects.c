@@ -179,7 +179,7 @@ static void take_event(struct world *w, const struct effect *f)
 		break;
 	case EVENT_SESSION:
 		item_put(w, a, x);
-		tell(w, " %s", str_text(ENTITY_OF(x, session)->s.r.key));
+		tell(w, " %s", ENTITY_OF(x, session)->key);
 		if (ENTITY_OF(x, session)->s.r.ended)
 			tell(w, " ended");
 		break;
@@ -224,7 +224,7 @@ static void take_reply(struct world *w, const struct command *c, const struct ef
 	switch (f->reply.kind) {
 	case REPLY_EMPTY: tell(w, "%s<", a->name); break;
 	case REPLY_HELLO:
-		tell(w, "%s<hello %s %s %s", a->name, str_text(f->reply.session->s.r.key),
+		tell(w, "%s<hello %s %s %s", a->name, f->reply.session->key,
 			mode_name(session_mode(f->reply.session)),
 			turn_text(w, f->reply.turn, text));
 		break;

@@ -95,7 +95,7 @@ static void check_turn(struct world *w, const struct turn *t)
 	HOLDS(w, x, t->s.r.state != TURN_WAITING || pending);
 	HOLDS(w, x, t->s.r.state != TURN_REDRIVING || recovered);
 	HOLDS(w, x, t->s.r.state != TURN_ABANDONING || kept);
-	HOLDS(w, x, t->s.r.state != TURN_RECOVERED || s->s.recovered);
+	HOLDS(w, x, t->s.r.state != TURN_RECOVERED || s->s.r.recovered);
 	HOLDS(w, x,
 		s->s.turn == t ? t->s.r.state != TURN_ABANDONING
 			       : t->s.r.state == TURN_ABANDONING);
@@ -122,12 +122,12 @@ static void check_session(struct world *w, const struct session *s, unsigned n_t
 		HOLDS(w, x, t->s.session == s);
 	}
 	LIST_FOREACH (c, &s->children, in_parent)
-		HOLDS(w, x, c->s.parent == s && uuid_compare(&c->s.r.parent, &s->s.r.id) == 0);
+		HOLDS(w, x, c->s.parent == s);
 	HOLDS(w, x, links == s->n_links && pending == s->n_pending && turns <= n_turns);
 	HOLDS(w, x, !s->s.r.ended);
-	HOLDS(w, x, s->watched == (s->s.alive && s->s.r.subject.pid));
+	HOLDS(w, x, s->watched == (s->s.r.alive && s->s.r.subject.pid));
 	/* a session without anybody goes, unless something is left to be answered */
-	HOLDS(w, x, s->s.alive || links || pending || turns);
+	HOLDS(w, x, s->s.r.alive || links || pending || turns);
 }
 
 static void check_calls(struct world *w)

@@ -76,16 +76,14 @@ static void put_hex(struct printer *p, const char *name, const uint8_t *b, size_
 
 static void print_session(struct printer *p, const struct session *s)
 {
-	const struct session_record *r = &s->s.r;
+	const struct session_data *r = &s->s.r;
 	static const struct uuid nil;
 
 	put_id(p, "session", &r->id);
-	put_id(p, "parent", &r->parent);
-	if (s->s.parent)
-		put_id(p, "is", &s->s.parent->s.r.id);
+	put_id(p, "parent", s->s.parent ? &s->s.parent->s.r.id : &nil);
 	put_id(p, "turn", s->s.turn ? &s->s.turn->s.r.id : &nil);
 	put_str(p, "agent", r->agent);
-	put_str(p, "key", r->key);
+	fprintf(p->f, " key=%s", s->key);
 	put_str(p, "title", r->title);
 	put_str(p, "cwd", r->cwd);
 	put_str(p, "cursor", r->cursor);
@@ -95,7 +93,7 @@ static void print_session(struct printer *p, const struct session *s)
 		(unsigned long long)r->subject.start, r->claim, r->ceiling,
 		(long long)r->channel_ms);
 	fprintf(p->f, " flags=%d%d%d%d%d%d links=%u pending=%u", r->fail_closed, r->ended,
-		s->s.alive, s->s.recovered, s->watched, s->keyed, s->n_links, s->n_pending);
+		s->s.r.alive, s->s.r.recovered, s->watched, s->keyed, s->n_links, s->n_pending);
 }
 
 static void print_turn(struct printer *p, const struct turn *t)

@@ -105,7 +105,7 @@ void store_take(struct model_store *s, const struct engine *engine, const struct
 {
 	struct kept *k = &s->batch[s->n_batch];
 	struct entity *x = e->store.entity;
-	struct str *call = NULL;
+	struct str *name = NULL; /* made for the record */
 
 	if (s->n_batch == STORE_MAX || s->n_rows == 4 * STORE_MAX)
 		abort();
@@ -124,19 +124,23 @@ void store_take(struct model_store *s, const struct engine *engine, const struct
 	*k = (struct kept){.used = true, .op = e->store.op, .id = *entity_id(x)};
 	s->removes[s->n_batch++] = false;
 	switch (e->store.op) {
-	case JOURNAL_SESSION: k->session = ENTITY_OF(x, session)->s.r; break;
+	case JOURNAL_SESSION:
+		if (engine_record_session(ENTITY_OF(x, session), &k->session) < 0)
+			abort();
+		name = k->session.key;
+		break;
 	case JOURNAL_TURN: k->turn = ENTITY_OF(x, turn)->s.r; break;
 	case JOURNAL_REQUEST:
 		if (engine_record_request(engine, ENTITY_OF(x, request), &k->request) < 0)
 			abort();
-		call = k->request.call;
+		name = k->request.call;
 		k->request.paths = NULL; /* no rule of the core needs them again */
 		k->request.n_paths = 0;
 		break;
 	default: s->removes[s->n_batch - 1] = true; return;
 	}
 	each_string(k, str_ref);
-	str_unref(call);
+	str_unref(name);
 }
 
 static struct kept *kept_find(struct model_store *s, const struct uuid *id)
@@ -303,8 +307,12 @@ static void compare_turn(struct world *w, const struct turn *t, const struct kep
 
 static void compare_session(struct world *w, const struct session *s, const struct kept *k)
 {
-	const struct session_record *a = &s->s.r, *b = &k->session;
+	struct session_record record, *a = &record;
+	const struct session_record *b = &k->session;
 
+	if (engine_record_session(s, a) < 0)
+		abort();
+	str_unref(a->key);
 	if (a->ceiling != b->ceiling || a->claim != b->claim || a->cursor != b->cursor ||
 		a->fail_closed != b->fail_closed || a->channel_ms != b->channel_ms ||
 		uuid_compare(&a->parent, &b->parent) != 0 ||

@@ -271,7 +271,7 @@ static char *lasting(struct world *w)
 				str_text(request_decision(q)->updated_input));
 		/* without a subject it ends with its last connection */
 		if (x->type == ENTITY_SESSION && s->s.r.subject.pid)
-			fprintf(f, "%s session %s %s %s %d\n", id, str_text(s->s.r.key),
+			fprintf(f, "%s session %s %s %s %d\n", id, s->key,
 				mode_name(s->s.r.ceiling), mode_name(s->s.r.claim),
 				s->s.r.fail_closed);
 		if (x->type == ENTITY_TURN && t->s.session->s.r.subject.pid)

@@ -111,7 +111,7 @@ static struct peer *peer_make(int *client)
 	int pair[2];
 
 	ck_assert_int_eq(socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK, 0, pair), 0);
-	ck_assert_int_eq(peer_new(peers, &p, pair[0], 1, 1000, 100, NULL, account), 0);
+	ck_assert_int_eq(peer_new(peers, &p, pair[0], 1, 1000, NULL, account), 0);
 	*client = pair[1];
 	return p;
 }
@@ -724,7 +724,7 @@ START_TEST(charged)
 		peer_make(&c[i]);
 	ck_assert_int_eq(socketpair(AF_UNIX, SOCK_STREAM, 0, pair), 0);
 	ck_assert_int_eq(
-		peer_new(peers, &p, pair[0], 0, 1000, 100, NULL, account), ACCOUNT_CONNECTIONS);
+		peer_new(peers, &p, pair[0], 0, 1000, NULL, account), ACCOUNT_CONNECTIONS);
 	close(pair[0]);
 	close(pair[1]);
 	/* parts of messages count for the uid: not all of them can be large */
