@@ -15,4 +15,10 @@ tests_daemon_test_quota_LDADD = libapproval/wire/libwire.la $(CHECK_LIBS)
 tests_daemon_test_slow_SOURCES = $(edges_common) tests/daemon/test_slow.c
 tests_daemon_test_slow_CFLAGS = $(AM_CFLAGS) $(CHECK_CFLAGS)
 tests_daemon_test_slow_LDADD = libapproval/wire/libwire.la $(CHECK_LIBS)
+
+# a frontend for the conformance set
+check_PROGRAMS += tests/daemon/answering_frontend
+tests_daemon_answering_frontend_SOURCES = tests/daemon/answering_frontend.c
+tests_daemon_answering_frontend_CFLAGS = $(AM_CFLAGS) $(JSON_CFLAGS)
+tests_daemon_answering_frontend_LDADD = frontends/common/libfcommon.la libapproval.la $(JSON_LIBS)
 endif
