@@ -14,7 +14,8 @@ if SANITIZED
 tests_daemon_test_load_CFLAGS += -DSANITIZED
 endif
 tests_daemon_test_load_LDADD = libapproval/wire/libwire.la $(CHECK_LIBS)
-tests_daemon_test_store_SOURCES = $(daemon_common) tests/daemon/test_store.c
+failing_store = tests/daemon/failing_store.c tests/daemon/failing_store.h
+tests_daemon_test_store_SOURCES = $(daemon_common) $(failing_store) tests/daemon/test_store.c
 tests_daemon_test_store_CFLAGS = $(AM_CFLAGS) $(CHECK_CFLAGS)
 tests_daemon_test_store_LDADD = libapproval/wire/libwire.la $(CHECK_LIBS)
 endif
