@@ -45,7 +45,7 @@ struct daemon {
 	char *store;
 	struct gateway *gateway;
 	struct listener *listeners[LISTENER_N];
-	uint64_t exit_at; /* see exit_at */
+	uint64_t exit_at, exit_committed; /* see exit_at */
 	bool stop;
 };
 
@@ -197,7 +197,10 @@ static int signals_set(struct daemon *d)
 
 /* ---- start ---- */
 
-/* For tests: the broker dies, as by SIGKILL, before its N-th operation on the store. */
+/*
+ * For tests: the broker dies, as by SIGKILL, before its N-th operation on the store, or
+ * after its N-th commit, when nothing of it has been sent.
+ */
 static void exit_at(void *arg, uint64_t n)
 {
 	const uint64_t *at = arg;
@@ -209,11 +212,16 @@ static void exit_at(void *arg, uint64_t n)
 static void store_trace(struct daemon *d)
 {
 	const char *at = getenv("APPROVALD_TEST_EXIT_AT");
+	const char *committed = getenv("APPROVALD_TEST_EXIT_COMMITTED");
 
-	if (!at)
-		return;
-	d->exit_at = strtoull(at, NULL, 10);
-	journal_set_trace(d->journal, exit_at, &d->exit_at);
+	if (at) {
+		d->exit_at = strtoull(at, NULL, 10);
+		journal_set_trace(d->journal, exit_at, &d->exit_at);
+	}
+	if (committed) {
+		d->exit_committed = strtoull(committed, NULL, 10);
+		journal_set_committed(d->journal, exit_at, &d->exit_committed);
+	}
 }
 
 static int store_open(struct daemon *d)

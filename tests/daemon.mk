@@ -31,7 +31,8 @@ tests_daemon_test_query_SOURCES = tests/daemon/test_query.c
 tests_daemon_test_query_CFLAGS = $(AM_CFLAGS) $(CHECK_CFLAGS) $(SQLITE_CFLAGS) $(NETTLE_CFLAGS)
 tests_daemon_test_query_LDADD = tests/daemon/libtestdaemon.la broker/store/libstore.la \
 	broker/core/libcore.la $(SQLITE_LIBS) $(NETTLE_LIBS)
-tests_daemon_test_store_SOURCES = tests/daemon/test_store.c
+failing_store = tests/daemon/failing_store.c tests/daemon/failing_store.h
+tests_daemon_test_store_SOURCES = $(failing_store) tests/daemon/test_store.c
 tests_daemon_test_store_CFLAGS = $(AM_CFLAGS) $(CHECK_CFLAGS)
 tests_daemon_test_store_LDADD = tests/daemon/libtestdaemon.la
 endif

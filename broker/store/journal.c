@@ -70,6 +70,8 @@ int journal_commit(struct journal *j)
 	j->open = false;
 	j->commits++;
 	j->rows += j->rows_open;
+	if (j->committed)
+		j->committed(j->committed_arg, j->commits);
 	return 0;
 }
 
@@ -129,4 +131,10 @@ void journal_set_trace(struct journal *j, void (*fn)(void *arg, uint64_t n), voi
 {
 	j->trace = fn;
 	j->trace_arg = arg;
+}
+
+void journal_set_committed(struct journal *j, void (*fn)(void *arg, uint64_t n), void *arg)
+{
+	j->committed = fn;
+	j->committed_arg = arg;
 }

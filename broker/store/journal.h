@@ -120,5 +120,7 @@ void journal_stats(struct journal *j, struct journal_stats *out);
 
 /* A test hook: called before each store operation with its running number (from 1). */
 void journal_set_trace(struct journal *j, void (*trace)(void *arg, uint64_t n), void *arg);
+/* The same: called after each commit that succeeded with its running number (from 1). */
+void journal_set_committed(struct journal *j, void (*fn)(void *arg, uint64_t n), void *arg);
 
 #endif

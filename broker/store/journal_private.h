@@ -50,6 +50,8 @@ struct journal {
 	const struct journal_ops *ops;
 	void (*trace)(void *arg, uint64_t n);
 	void *trace_arg;
+	void (*committed)(void *arg, uint64_t n);
+	void *committed_arg;
 	uint64_t traced;
 	uint64_t commits, rows, rows_open;
 	int failed; /* what the present transaction failed with */

@@ -16,6 +16,20 @@ static int system_errno(int err, int otherwise)
 	}
 }
 
+/* What failed in a commit is known only to the file that it failed on. */
+static int last_errno(sqlite3 *db)
+{
+	sqlite3_file *wal = NULL;
+	int err = sqlite3_system_errno(db);
+
+	if (!err && sqlite3_file_control(db, "main", SQLITE_FCNTL_JOURNAL_POINTER, &wal) == 0 &&
+		wal && wal->pMethods)
+		wal->pMethods->xFileControl(wal, SQLITE_FCNTL_LAST_ERRNO, &err);
+	if (!err)
+		sqlite3_file_control(db, "main", SQLITE_FCNTL_LAST_ERRNO, &err);
+	return err;
+}
+
 int sqlite_errno(sqlite3 *db, int rc)
 {
 	switch (rc & 0xff) {
@@ -34,7 +48,7 @@ int sqlite_errno(sqlite3 *db, int rc)
 	case SQLITE_FORMAT: return -EUCLEAN;
 	case SQLITE_NOMEM: return -ENOMEM;
 	case SQLITE_IOERR:
-	case SQLITE_CANTOPEN: return system_errno(sqlite3_system_errno(db), -EIO);
+	case SQLITE_CANTOPEN: return system_errno(last_errno(db), -EIO);
 	default: return -EIO;
 	}
 }

@@ -112,7 +112,9 @@ int64_t clock_ms(void);
 
 struct run_options {
 	const char *agent_socket, *frontend_socket;
-	const char *restart;  /* command that restarts the broker; NULL: none */
+	const char *restart; /* command that restarts the broker; NULL: none */
+	char *const *with;   /* what the program under test can do, too */
+	size_t n_with;
 	char *const *program; /* under test; NULL: none */
 	char *const *set;     /* NAME=VALUE */
 	size_t n_set;
@@ -134,6 +136,7 @@ struct run {
 	int64_t timeout_ms;
 	unsigned serial;
 	char witness[96];
+	struct variables environment; /* of the program under test: the names that were set */
 };
 
 /* ---- verbs.c ---- */

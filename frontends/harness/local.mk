@@ -25,10 +25,12 @@ conformancefrontenddir = $(conformancedir)/frontend
 dist_conformancefrontend_DATA = \
 	frontends/harness/conformance/frontend/1-snapshot.scn \
 	frontends/harness/conformance/frontend/2-ends.scn \
-	frontends/harness/conformance/frontend/3-restart.scn
+	frontends/harness/conformance/frontend/3-restart.scn \
+	frontends/harness/conformance/frontend/4-gone.scn
 conformanceagentdir = $(conformancedir)/agent
 dist_conformanceagent_DATA = \
 	frontends/harness/conformance/agent/1-allow.scn \
 	frontends/harness/conformance/agent/2-deny.scn \
 	frontends/harness/conformance/agent/3-restart.scn \
-	frontends/harness/conformance/agent/4-interrupt.scn
+	frontends/harness/conformance/agent/4-interrupt.scn \
+	frontends/harness/conformance/agent/5-timeout.scn

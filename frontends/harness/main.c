@@ -19,7 +19,7 @@
 struct harness {
 	struct output out;
 	struct run_options o;
-	char **set;
+	char **set, **with;
 	bool json;
 	unsigned count[3];
 	const char *folder;
@@ -32,6 +32,7 @@ enum {
 	OPT_FRONTEND,
 	OPT_RESTART,
 	OPT_SET,
+	OPT_WITH,
 	OPT_TIMEOUT,
 	OPT_JSON,
 	OPT_FOLDER
@@ -50,6 +51,7 @@ enum {
 
 static const struct option_def run_defs[] = {COMMON_OPTIONS, {0}};
 static const struct option_def conformance_defs[] = {COMMON_OPTIONS,
+	{OPT_WITH, "with", "FEATURE", "the program can do that, too: timeout, answers"},
 	{OPT_FOLDER, "scenarios", "FOLDER", "take the scenarios from there"}, {0}};
 
 static int scenario_tell(
@@ -117,6 +119,15 @@ static int harness_end(struct harness *h)
 	return h->count[RUN_FAILED] ? STATUS_FAILED : STATUS_OK;
 }
 
+static char **list_add(char **list, size_t *n, const char *value)
+{
+	char **more = reallocarray(list, *n + 1, sizeof(*more));
+
+	if (more)
+		more[(*n)++] = (char *)(uintptr_t)value;
+	return more;
+}
+
 static int option_take(struct harness *h, struct options *o, int key)
 {
 	switch (key) {
@@ -130,12 +141,11 @@ static int option_take(struct harness *h, struct options *o, int key)
 	case OPT_SET:
 		if (!strchr(o->value, '='))
 			return options_wrong(o, "'%s': not NAME=VALUE", o->value);
-		h->set = reallocarray(h->set, h->o.n_set + 1, sizeof(*h->set));
-		if (!h->set)
-			return STATUS_INTERNAL;
-		h->set[h->o.n_set++] = (char *)(uintptr_t)o->value;
-		h->o.set = h->set;
-		break;
+		h->o.set = h->set = list_add(h->set, &h->o.n_set, o->value);
+		return h->set ? 0 : STATUS_INTERNAL;
+	case OPT_WITH:
+		h->o.with = h->with = list_add(h->with, &h->o.n_with, o->value);
+		return h->with ? 0 : STATUS_INTERNAL;
 	}
 	return 0;
 }
@@ -239,5 +249,6 @@ int main(int argc, char **argv)
 	else
 		status = o.command->run(&h, &o);
 	free(h.set);
+	free(h.with);
 	return status;
 }

@@ -23,6 +23,18 @@ int run_fail(struct run *r, const char *format, ...)
 
 /* ---- before the first step ---- */
 
+static int need(struct run *r, const char *what)
+{
+	if (!strcmp(what, "restart"))
+		return r->o->restart ? 0 : RUN_SKIPPED;
+	if (strcmp(what, "timeout") && strcmp(what, "answers"))
+		return run_fail(r, "what can be needed is restart, timeout and answers");
+	for (size_t i = 0; i < r->o->n_with; i++)
+		if (!strcmp(r->o->with[i], what))
+			return 0;
+	return RUN_SKIPPED;
+}
+
 static int step_declare(struct run *r)
 {
 	const struct word *w = r->step->words;
@@ -32,11 +44,8 @@ static int step_declare(struct run *r)
 	enum client_kind kind = CLIENT_AGENT;
 	int err;
 
-	if (!strcmp(w[0].text, "needs")) {
-		if (strcmp(w[1].text, "restart"))
-			return run_fail(r, "only 'restart' can be needed");
-		return r->o->restart ? 0 : RUN_SKIPPED;
-	}
+	if (!strcmp(w[0].text, "needs"))
+		return need(r, w[1].text);
 	if (!strcmp(w[0].text, "program"))
 		kind = CLIENT_PROGRAM;
 	else if (!strcmp(w[0].text, "frontend"))
@@ -111,6 +120,9 @@ int scenario_run(const struct scenario *s, const struct run_options *o, struct t
 		run_fail(&r, "%s", strerror(-err));
 	clients_free(&r.clients);
 	variables_cut(&r.variables, 0);
+	for (size_t i = 0; i < r.environment.n; i++)
+		unsetenv(r.environment.list[i].name);
+	variables_cut(&r.environment, 0);
 	unlink(r.witness);
 	return err;
 }

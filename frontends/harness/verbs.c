@@ -137,6 +137,14 @@ static int verb_start(struct run *r)
 	return err;
 }
 
+/* What stands still does so whole; else a program's own end is its own affair. */
+static pid_t signal_target(const struct client *c, int number)
+{
+	bool whole = number == SIGSTOP || number == SIGCONT;
+
+	return c->kind == CLIENT_PROGRAM && whole ? -c->pid : c->pid;
+}
+
 static int verb_signal(struct run *r)
 {
 	static const struct {
@@ -152,7 +160,8 @@ static int verb_signal(struct run *r)
 		return run_fail(r, "%s does not run", c->name);
 	for (size_t i = 0; i < sizeof(list) / sizeof(list[0]); i++)
 		if (word_is(r, 2, list[i].name))
-			return kill(c->pid, list[i].number) ? -errno : 0;
+			return kill(signal_target(c, list[i].number), list[i].number) ? -errno
+										      : 0;
 	return run_fail(r, "signals are INT, TERM, KILL, STOP and CONT");
 }
 
@@ -263,13 +272,20 @@ static int verb_set(struct run *r)
 	return err;
 }
 
+static int verb_environment(struct run *r)
+{
+	if (setenv(word(r, 1), word(r, 2), 1))
+		return -errno;
+	return variables_set_text(&r->environment, word(r, 1), word(r, 2));
+}
+
 const struct verb *verb_find(const char *name)
 {
 	static const struct verb list[] = {
 		{"agent", "NAME [under NAME] [HELLO]", 1, 4, declared},
 		{"frontend", "NAME [under NAME] [HELLO]", 1, 4, declared},
 		{"program", "NAME", 1, 1, declared},
-		{"needs", "restart", 1, 1, declared},
+		{"needs", "restart|timeout|answers", 1, 1, declared},
 		{"connect", "NAME [fails] [PATTERN]", 1, 3, verb_connect},
 		{"subscribe", "NAME", 1, 1, verb_subscribe},
 		{"send", "NAME CALL METHOD [PARAMS]", 3, 4, verb_send_step},
@@ -291,6 +307,7 @@ const struct verb *verb_find(const char *name)
 		{"restart-broker", "", 0, 0, verb_restart},
 		{"timeout", "DURATION", 1, 1, verb_timeout},
 		{"set", "NAME VALUE", 2, 2, verb_set},
+		{"environment", "NAME VALUE", 2, 2, verb_environment},
 	};
 
 	for (size_t i = 0; i < sizeof(list) / sizeof(list[0]); i++)

@@ -233,6 +233,30 @@ void frontend_decide(struct world *w, struct call *c, const char *verdict)
 	reply_take(w, c->decide_rpc, &f);
 }
 
+bool frontend_late(struct world *w, struct call *c, char state[TEXT_MAX])
+{
+	struct bytes element, result;
+	struct wire_iter it;
+	struct wire_frame f;
+
+	/* not kept as what was said of it: nothing is to come of this */
+	raw_decide(&w->f, bytes_of(c->request[0] ? c->request : c->noted),
+		(struct bytes){c->digest, sizeof(c->digest)},
+		strcmp(c->recorded, "allow") == 0 ? "deny" : "allow");
+	do
+		ck_assert(raw_next_or_end(&w->f, &f));
+	while (f.type != WIRE_REPLY || f.id != w->f.id);
+	ck_assert_int_eq(wire_iter_array(&it, raw_member(f.result, "results")), 0);
+	ck_assert(wire_array_next(&it, &element));
+	result = raw_text(element, "result");
+	if (bytes_is(result, "not_found"))
+		return false;
+	ck_assert_msg(bytes_is(result, "gone"), "%s: a late decision was taken: %.*s", c->name,
+		(int)result.len, (const char *)result.data);
+	text_of(state, raw_text(element, "state"));
+	return true;
+}
+
 void frontend_steer(struct world *w, const char *method)
 {
 	struct wire_frame f;

@@ -178,11 +178,24 @@ START_TEST(frontend_watch)
 }
 END_TEST
 
+/* One that answers, too. */
+START_TEST(frontend_answers)
+{
+	broker_start(&broker, NULL);
+	HARNESS(CONFORMANCE, "--with", "answers", "frontend", "--",
+		"./tests/daemon/answering_frontend");
+}
+END_TEST
+
+#define ASK_TIMED                                                                              \
+	"exec ./approvalctl ask --quiet "                                                      \
+	"${APPROVAL_HARNESS_TIMEOUT:+--timeout=$APPROVAL_HARNESS_TIMEOUT} -- "                 \
+	"touch \"$APPROVAL_HARNESS_WITNESS\""
+
 START_TEST(agent_ask)
 {
 	broker_start(&broker, NULL);
-	HARNESS(CONFORMANCE, "agent", "--", "./approvalctl", "ask", "--quiet", "--", "sh", "-c",
-		"touch \"$APPROVAL_HARNESS_WITNESS\"");
+	HARNESS(CONFORMANCE, "--with", "timeout", "agent", "--", "sh", "-c", ASK_TIMED);
 }
 END_TEST
 
@@ -241,6 +254,8 @@ START_TEST(offending_frontends)
 		"./approvalctl watch --json | sed -u '/early-7\"/d'");
 	FAILS("expected withdrawn", SHORTLY, "frontend", "--", "sh", "-c",
 		"./approvalctl watch --json | sed -u /withdrawn/d");
+	FAILS("expected answered", SHORTLY, "--with", "answers", "frontend", "--",
+		"./tests/daemon/answering_frontend", "--deaf");
 }
 END_TEST
 
@@ -251,6 +266,9 @@ START_TEST(offending_agents)
 		"touch \"$APPROVAL_HARNESS_WITNESS\"; exec ./approvalctl ask -- true");
 	FAILS("has not run what it asked for", SHORTLY, "agent", "--", "./approvalctl", "ask",
 		"--", "true");
+	FAILS("expected withdrawn", SHORTLY, "--with", "timeout", "agent", "--",
+		"./approvalctl", "ask", "--", "sh", "-c",
+		"touch \"$APPROVAL_HARNESS_WITNESS\"");
 	FAILS("came before exit", SHORTLY, "agent", "--", "sh", "-c",
 		"./approvalctl ask -- touch \"$APPROVAL_HARNESS_WITNESS\" || :");
 }
@@ -318,6 +336,7 @@ int main(void)
 	tcase_add_checked_fixture(s, setup, teardown);
 	tcase_add_loop_test(s, scenario, 0, (int)(sizeof(scenarios) / sizeof(scenarios[0])));
 	tcase_add_test(t, frontend_watch);
+	tcase_add_test(t, frontend_answers);
 	tcase_add_test(t, agent_ask);
 	tcase_add_test(t, agent_python);
 	tcase_add_test(t, offending_frontends);

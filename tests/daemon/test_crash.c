@@ -128,6 +128,25 @@ static void answer_repeat(struct world *w)
 	ck_assert_str_eq(c->verdict, "deny");
 }
 
+/* Whoever decides what has ended is told so, as it is recorded, and changes nothing. */
+static void answer_late(struct world *w, unsigned at)
+{
+	for (unsigned i = 0; i < *w->n; i++) {
+		struct call *c = &w->calls[i];
+		char state[TEXT_MAX];
+		bool denied;
+
+		if (c->decisions + c->ends != 1 || !(c->request[0] || c->noted[0]) ||
+			!frontend_late(w, c, state))
+			continue;
+		denied = c->ends || strcmp(c->recorded, "deny") == 0;
+		ck_assert_msg(denied == (strcmp(state, "ALLOWED") != 0 &&
+						strcmp(state, "SUCCEEDED") != 0),
+			"%u: %s is recorded as '%s%s' but told to be %s", at, c->name,
+			c->recorded, c->ends ? " ended" : "", state);
+	}
+}
+
 static void come_back(struct world *w, unsigned at, unsigned links)
 {
 	for (unsigned i = 0; i < links; i++)
@@ -135,6 +154,7 @@ static void come_back(struct world *w, unsigned at, unsigned links)
 	if (w->session[0])
 		frontend_steer(w, "resume");
 	answer_pending(w, at);
+	answer_late(w, at);
 	answer_decided(w, at);
 	answer_repeat(w);
 	/* and all of that is recorded */
@@ -232,8 +252,21 @@ static void world_end(struct world *w)
 	broker_fini(&w->b);
 }
 
-/* True when the scenario came to its end before the operation. */
-static bool run_to(unsigned at)
+/* Calls whose decision is recorded, though neither side was told of it. */
+static unsigned untold(const struct world *w)
+{
+	unsigned n = 0;
+
+	for (unsigned i = 0; i < *w->n; i++) {
+		const struct call *c = &w->calls[i];
+
+		n += c->decisions && !c->verdict[0] && !c->resolved[0] && !c->decided;
+	}
+	return n;
+}
+
+/* True when the scenario came to its end before the broker was to die. */
+static bool run_to(const char *when, unsigned at, unsigned *n_untold)
 {
 	static const char *const no_env[] = {"APPROVALD_TEST_EXIT_AT=0", NULL};
 	char variable[64];
@@ -243,7 +276,7 @@ static bool run_to(unsigned at)
 	int status;
 
 	world_start(&w);
-	snprintf(variable, sizeof(variable), "APPROVALD_TEST_EXIT_AT=%u", at);
+	snprintf(variable, sizeof(variable), "%s=%u", when, at);
 	w.b.env = env;
 	status = broker_try(&w.b, NULL);
 	if (status == -1) {
@@ -269,6 +302,7 @@ static bool run_to(unsigned at)
 	frontend_read(&w);
 	judge(&w, at);
 	judge_held(&w, at);
+	*n_untold += untold(&w);
 	come_back(&w, at, LINKS);
 	world_end(&w);
 	return whole;
@@ -276,12 +310,28 @@ static bool run_to(unsigned at)
 
 START_TEST(every_operation)
 {
-	unsigned at = 1;
+	unsigned at = 1, n = 0;
 
-	while (!run_to(at))
+	while (!run_to("APPROVALD_TEST_EXIT_AT", at, &n))
 		at++;
 	printf("killed before each of %u operations on the store\n", at - 1);
 	ck_assert_uint_gt(at, 80);
+}
+END_TEST
+
+/* What is recorded but was told to nobody is what everybody is told afterwards. */
+START_TEST(every_commit)
+{
+	unsigned at = 1, n = 0;
+
+	while (!run_to("APPROVALD_TEST_EXIT_COMMITTED", at, &n))
+		at++;
+	printf("killed after each of %u commits, before anything was sent: %u decisions were "
+	       "told to nobody before\n",
+		at - 1, n);
+	ck_assert_uint_gt(at, 20);
+	/* those of five requests, at least */
+	ck_assert_uint_ge(n, 5);
 }
 END_TEST
 
@@ -357,6 +407,7 @@ int main(void)
 	signal(SIGPIPE, SIG_IGN);
 	tcase_set_timeout(t, 600);
 	tcase_add_test(t, every_operation);
+	tcase_add_test(t, every_commit);
 	suite_add_tcase(s, t);
 	t = tcase_create("at any moment");
 	tcase_set_timeout(t, 120);

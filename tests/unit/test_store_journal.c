@@ -407,9 +407,10 @@ START_TEST(trace)
 	struct journal *j = open_one(_i);
 	struct history_verification v;
 	struct history_query q = query_all();
-	uint64_t n = 0;
+	uint64_t n = 0, commits = 0;
 
 	journal_set_trace(j, note, &n);
+	journal_set_committed(j, note, &commits);
 	must_begin(j);
 	ck_assert_uint_eq(n, 1);
 	put_decision(j, 1, 1, 2, 3);
@@ -417,10 +418,12 @@ START_TEST(trace)
 	ck_assert_uint_eq(n, 3);
 	must_commit(j);
 	ck_assert_uint_eq(n, 4);
+	ck_assert_uint_eq(commits, 1);
 	must_begin(j);
 	journal_rollback(j);
 	journal_rollback(j);
 	ck_assert_uint_eq(n, 6);
+	ck_assert_uint_eq(commits, 1);
 	free(dump_load(j));
 	free(dump_history(j, &q));
 	journal_verify(j, 0, 1, &v);
