@@ -216,6 +216,7 @@ void client_gone(struct gateway *g, struct client *client)
 	TAILQ_REMOVE(list, client, entry);
 	engine_link_close(&g->engine, client->link);
 	engine_frontend_close(&g->engine, client->frontend);
+	process_unref(client->subject);
 	free(client->name);
 	free(client->alias);
 	free(client);

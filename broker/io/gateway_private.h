@@ -31,6 +31,7 @@ struct client {
 	bool closing; /* after what is staged for it has gone out */
 	char *name; /* of a frontend: who decides */
 	uint64_t serial;
+	struct process *subject; /* that an agent's hello named */
 	const char *home; /* of an agent's uid, for paths; NULL: none */
 	char *alias; /* another name of the workspace */
 	TAILQ_ENTRY(client) entry;
@@ -267,6 +268,8 @@ bool frontend_refused(struct gateway *g, struct client *client, uint32_t call);
 /* A session has got, or lost, its subject; applied after the commit. */
 int subject_change(struct gateway *g, const struct process_id *id, bool on);
 void subject_apply(struct gateway *g);
+/* The process that stands for the client's session; not counted. */
+struct process *subject_process(struct gateway *g, const struct client *client);
 void subject_drop_all(struct gateway *g);
 
 #endif
