@@ -240,6 +240,12 @@ static inline bool page_room(const struct wire_buffer *b, struct wire_mark from)
 	       b->values - from.values < LIMIT_ELEMENTS - LIMIT_VALUE_COUNT - 1024;
 }
 void item_pack(struct gateway *g, struct wire_buffer *b, const struct entity *e, bool whole);
+/*
+ * A page as `items`, `more` and `cursor` of an open map: what next gives after *at, which
+ * comes to be the last one's. limit 0: the default. Returns whether there is more.
+ */
+bool page_pack(struct gateway *g, struct wire_open *m, struct uuid *at, unsigned limit,
+	struct entity *(*next)(void *arg, const struct uuid *after), void *arg);
 void item_put_id(struct wire_open *m, const char *key, enum id_type type, const struct uuid *id);
 struct client *client_of(struct link *l);
 struct client *client_of_frontend(struct frontend *f);
