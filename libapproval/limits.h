@@ -52,6 +52,9 @@
 #define LIMIT_CHAIN	    16u	  /* sub-agents below each other */
 #define LIMIT_PATHS	    32u	  /* paths of one tool call */
 #define LIMIT_POLICIES	    32u	  /* policy frontends at once */
+#define LIMIT_LOST_POLICIES 256u  /* that left without bye and are remembered */
+#define LIMIT_LOST_OF_UID   16u	  /* of one uid, by name; then any counts */
+#define LIMIT_HEADLESS_UIDS 64u	  /* whose policies said that nobody will answer */
 #define LIMIT_FRONTENDS	    256u  /* frontends at once */
 #define LIMIT_RECENT_CHECKS 16u	  /* checks answered ask that a session remembers */
 #define LIMIT_TURN_CALLS    1024u /* decided calls of a turn kept in memory */

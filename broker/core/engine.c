@@ -19,32 +19,6 @@ void engine_configure(struct engine *e, const struct engine_config *config)
 	e->config = *config;
 }
 
-static void marks_release(const struct engine_marks *m)
-{
-	for (unsigned i = 0; i < m->n_lost; i++)
-		str_unref(m->lost[i].name);
-}
-
-void marks_touch(struct engine *e)
-{
-	if (e->marked)
-		return;
-	e->marked = true;
-	e->marks_before = e->marks;
-	for (unsigned i = 0; i < e->marks.n_lost; i++)
-		str_ref(e->marks.lost[i].name);
-}
-
-static void marks_end(struct engine *e, bool commit)
-{
-	if (!e->marked)
-		return;
-	e->marked = false;
-	marks_release(commit ? &e->marks_before : &e->marks);
-	if (!commit)
-		e->marks = e->marks_before;
-}
-
 void engine_clear(struct engine *e)
 {
 	effects_clear(e);
@@ -55,8 +29,7 @@ void engine_fini(struct engine *e)
 {
 	effects_clear(e);
 	registry_fini(&e->r);
-	marks_end(e, false);
-	marks_release(&e->marks);
+	marks_fini(e);
 	free(e->out.items);
 	free(e->out.keep.items);
 	free(e->dirty);
@@ -160,7 +133,7 @@ static int dispatch(struct engine *e, const struct command *c)
 	case COMMAND_TICK: return on_tick(e);
 	case COMMAND_RESTARTED: return on_restarted(e);
 	case COMMAND_SLEPT: return on_slept(e);
-	case COMMAND_CONFIGURED: return deny_alone(e);
+	case COMMAND_CONFIGURED: marks_forget_lost(e); return deny_alone(e);
 	case COMMAND_N: break;
 	}
 	return 0;

@@ -309,9 +309,12 @@ struct effects {
 	struct str_list keep;	 /* strings that rows refer to */
 };
 
-/* A policy that left without bye: counts as ask until one of that name is back. */
+/*
+ * A policy that left without bye: counts as ask until one of that name and uid is
+ * back, or the configuration is read again.
+ */
 struct lost_policy {
-	struct str *name; /* empty where it gave none */
+	struct str *name; /* empty where it gave none; NULL: any, more than are remembered */
 	uint32_t uid;
 	bool admin;
 	uint8_t answers;
@@ -319,10 +322,11 @@ struct lost_policy {
 
 /* What frontends left behind for when they are gone. */
 struct engine_marks {
-	bool headless;	/* told so by a policy */
-	bool lost_more; /* than the list holds */
-	unsigned n_lost;
-	struct lost_policy lost[LIMIT_POLICIES];
+	bool headless;	/* told so by a policy of root: for everyone */
+	bool lost_more; /* of more uids than the list holds */
+	unsigned n_headless, n_lost;
+	uint32_t headless_uids[LIMIT_HEADLESS_UIDS];
+	struct lost_policy lost[LIMIT_LOST_POLICIES];
 };
 
 struct engine {

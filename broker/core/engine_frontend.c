@@ -10,36 +10,6 @@
 
 static const struct bytes none;
 
-static void lost_remove(struct engine *e, const struct frontend *f)
-{
-	struct engine_marks *m = &e->marks;
-
-	for (unsigned i = 0; i < m->n_lost; i++)
-		if (m->lost[i].uid == f->uid && m->lost[i].admin == f->admin &&
-			bytes_equal(str_bytes(m->lost[i].name), str_bytes(f->s.name))) {
-			marks_touch(e);
-			str_unref(m->lost[i].name);
-			m->lost[i] = m->lost[--m->n_lost];
-			return;
-		}
-}
-
-static int lost_add(struct engine *e, const struct frontend *f)
-{
-	struct lost_policy l = {.uid = f->uid, .admin = f->admin, .answers = f->s.answers};
-
-	marks_touch(e);
-	if (e->marks.n_lost == LIMIT_POLICIES) {
-		e->marks.lost_more = true; /* no policy's allow counts until a restart */
-		return 0;
-	}
-	l.name = f->s.name ? str_ref(f->s.name) : str_new("", 0);
-	if (!l.name)
-		return -ENOMEM;
-	e->marks.lost[e->marks.n_lost++] = l;
-	return 0;
-}
-
 static unsigned policy_free_bit(const struct engine *e)
 {
 	const struct frontend *f;
@@ -68,6 +38,12 @@ int on_frontend_hello(struct engine *e, const struct command *c)
 		if (f->s.policy == LIMIT_POLICIES)
 			return reply_error(
 				e, c, ENGINE_LIMIT, "too many policies", "limit", "policies");
+		if (c->greet.headless && marks_headless_add(e, f) > 0) {
+			f->s.policy = LIMIT_POLICIES;
+			return reply_error(e, c, ENGINE_LIMIT,
+				"too many users have a policy that is headless", "limit",
+				"headless");
+		}
 	}
 	f->s.greeted = true;
 	f->s.role = (uint8_t)c->greet.role;
@@ -75,12 +51,9 @@ int on_frontend_hello(struct engine *e, const struct command *c)
 	f->s.reasons = c->greet.reasons;
 	TRY(set_bytes(e, f, &f->s.name, c->greet.name));
 	if (c->greet.role == ROLE_POLICY) {
-		lost_remove(e, f);
-		if (c->greet.headless && !e->marks.headless) {
-			marks_touch(e);
-			e->marks.headless = true;
+		marks_lost_remove(e, f);
+		if (c->greet.headless)
 			TRY(deny_alone(e));
-		}
 	}
 	TRY(reply_new(e, c, REPLY_GREETING, &out));
 	return 0;
@@ -112,10 +85,8 @@ static int policy_leave(struct engine *e, struct frontend *f, bool polite)
 	struct uuid at = start;
 	struct entity *x;
 
-	if (!polite) {
-		lost_remove(e, f);
-		TRY(lost_add(e, f));
-	}
+	if (!polite)
+		TRY(marks_lost_add(e, f));
 	while ((x = registry_next(&e->r, &at))) {
 		struct request *q = ENTITY_OF(x, request);
 

@@ -43,8 +43,17 @@ int history_turn(struct engine *e, struct turn *t, enum history_event event, enu
 int history_request(
 	struct engine *e, struct request *q, enum history_event event, struct bytes detail);
 
-/* Call before a change of the marks, which a rollback undoes then. */
-void marks_touch(struct engine *e);
+/* ---- what frontends leave behind (marks.c) ---- */
+void marks_end(struct engine *e, bool commit); /* of the batch */
+void marks_fini(struct engine *e);
+/* A policy left without bye. */
+int marks_lost_add(struct engine *e, const struct frontend *f);
+/* One of its name and uid is back. */
+void marks_lost_remove(struct engine *e, const struct frontend *f);
+void marks_forget_lost(struct engine *e);
+/* A policy said that no person will ever answer. 0; 1: there is no room to remember it. */
+int marks_headless_add(struct engine *e, const struct frontend *f);
+bool marks_headless(const struct engine *e, uint32_t uid);
 
 /* ---- strings and ids ---- */
 struct uuid engine_new_id(struct engine *e);

@@ -36,8 +36,9 @@ static bool person_present(struct engine *e, const struct request *q)
 
 bool request_alone(struct engine *e, const struct request *q)
 {
-	bool denies = e->config.when_alone_deny || e->config.headless || e->marks.headless ||
-		      q->s.r.fail_closed || request_session(q)->s.r.fail_closed;
+	const struct session *s = request_session(q);
+	bool denies = e->config.when_alone_deny || e->config.headless ||
+		      marks_headless(e, s->s.r.uid) || q->s.r.fail_closed || s->s.r.fail_closed;
 
 	return denies && !q->s.recovered && !person_present(e, q);
 }
@@ -230,7 +231,7 @@ static bool policy_missing(struct engine *e, const struct request *q)
 
 		if ((l->admin || l->uid == request_session(q)->s.r.uid) &&
 			l->answers & (1u << q->s.r.type) &&
-			!policy_connected(e, str_bytes(l->name), q))
+			(!l->name || !policy_connected(e, str_bytes(l->name), q)))
 			return true;
 	}
 	return e->marks.lost_more;

@@ -18,6 +18,7 @@ broker_core_libcore_la_SOURCES = \
 	broker/core/engine_timer.c \
 	broker/core/engine_turn.c \
 	broker/core/entity.h \
+	broker/core/marks.c \
 	broker/core/pipeline.c \
 	broker/core/pipeline.h \
 	broker/core/protect.c \

@@ -52,8 +52,7 @@ int accounts_new(struct accounts **out, const struct account_limits *limits)
 
 static void account_remove(struct account *a)
 {
-	assert(a->refs == 0 && a->connections == 0 && a->pending == 0 && a->sessions == 0);
-	assert(a->pending_bytes == 0 && a->buffered == 0);
+	assert(a->refs == 0 && a->connections == 0 && a->buffered == 0);
 	RB_REMOVE(account_tree, &a->all->tree, a);
 	a->all->count--;
 	free(a);
@@ -148,59 +147,12 @@ void account_release_connection(struct account *a)
 	a->connections--;
 }
 
-/* Whether so many bytes more would pass the limit; the sum can't overflow. */
-static bool bytes_over(const struct account *a, uint64_t bytes)
-{
-	uint64_t held = a->pending_bytes + a->buffered, limit = a->all->limits.pending_bytes;
-
-	return held > limit || bytes > limit - held;
-}
-
-int account_charge_pending(struct account *a, uint64_t bytes)
-{
-	if (a->pending >= a->all->limits.pending)
-		return ACCOUNT_PENDING;
-	if (bytes_over(a, bytes))
-		return ACCOUNT_PENDING_BYTES;
-	account_force_pending(a, bytes);
-	return 0;
-}
-
-void account_force_pending(struct account *a, uint64_t bytes)
-{
-	a->pending++;
-	a->pending_bytes += bytes;
-}
-
-void account_release_pending(struct account *a, uint64_t bytes)
-{
-	assert(a->pending > 0 && a->pending_bytes >= bytes);
-	a->pending--;
-	a->pending_bytes -= bytes;
-}
-
-int account_charge_session(struct account *a)
-{
-	if (a->sessions >= a->all->limits.sessions)
-		return ACCOUNT_SESSIONS;
-	a->sessions++;
-	return 0;
-}
-
-void account_force_session(struct account *a)
-{
-	a->sessions++;
-}
-
-void account_release_session(struct account *a)
-{
-	assert(a->sessions > 0);
-	a->sessions--;
-}
-
 int account_charge_buffer(struct account *a, uint64_t bytes)
 {
-	if (bytes_over(a, bytes))
+	uint64_t limit = a->all->limits.pending_bytes;
+
+	/* the sum can't overflow */
+	if (a->buffered > limit || bytes > limit - a->buffered)
 		return ACCOUNT_PENDING_BYTES;
 	a->buffered += bytes;
 	return 0;
@@ -237,10 +189,8 @@ const char *account_limit_name(int limit)
 {
 	switch (limit) {
 	case ACCOUNT_CONNECTIONS: return "connections";
-	case ACCOUNT_PENDING: return "pending";
 	case ACCOUNT_PENDING_BYTES: return "pending-bytes";
 	case ACCOUNT_RATE: return "rate";
-	case ACCOUNT_SESSIONS: return "sessions";
 	default: return "unknown";
 	}
 }

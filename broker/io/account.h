@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What each uid uses of the broker, and may use. What is charged is released by
- * whoever holds it when it is destroyed; accounts_free asserts that nothing is left.
+ * What each uid uses of the broker's edge, and may use: connections, buffers and calls.
+ * What is charged is released by whoever holds it when it is destroyed; accounts_free
+ * asserts that nothing is left. Sessions and pending requests are the engine's to count.
  */
 #ifndef IO_ACCOUNT_H
 #define IO_ACCOUNT_H
@@ -15,7 +16,7 @@
 struct account_limits {
 	uint32_t connections;
 	uint32_t pending;
-	uint64_t pending_bytes; /* of pending requests and of buffers together */
+	uint64_t pending_bytes; /* of pending requests, and as many again of buffers */
 	uint32_t rate;		/* requests a second, and the burst; 0: no limit */
 	uint32_t sessions;
 };
@@ -23,18 +24,16 @@ struct account_limits {
 /* A charge is refused by the positive number of the limit that it would pass. */
 enum account_limit {
 	ACCOUNT_CONNECTIONS = 1,
-	ACCOUNT_PENDING,
 	ACCOUNT_PENDING_BYTES,
 	ACCOUNT_RATE,
-	ACCOUNT_SESSIONS,
 };
 
 struct accounts;
 
 struct account {
 	uint32_t uid;
-	uint32_t connections, pending, sessions;
-	uint64_t pending_bytes, buffered;
+	uint32_t connections;
+	uint64_t buffered;
 	/* private */
 	RB_ENTRY(account) entry;
 	struct accounts *all;
@@ -58,20 +57,13 @@ struct account *account_unref(struct account *a); /* returns NULL; NULL is fine 
 /* 0, or the enum account_limit that is in the way. */
 int account_charge_connection(struct account *a);
 void account_release_connection(struct account *a);
-int account_charge_pending(struct account *a, uint64_t bytes);
-void account_release_pending(struct account *a, uint64_t bytes);
-/* Without limit: for what was pending before a restart of the broker. */
-void account_force_pending(struct account *a, uint64_t bytes);
-int account_charge_session(struct account *a);
-void account_release_session(struct account *a);
-void account_force_session(struct account *a);
 /* Bytes kept for a peer, partial frames and queued output. */
 int account_charge_buffer(struct account *a, uint64_t bytes);
 void account_release_buffer(struct account *a, uint64_t bytes);
 /* One request at a time in microseconds (CLOCK_MONOTONIC); given back by time alone. */
 int account_charge_rate(struct account *a, int64_t now);
 
-/* "connections", "pending", "pending-bytes", "rate", "sessions": as in the configuration. */
+/* "connections", "pending-bytes", "rate": as in the configuration. */
 const char *account_limit_name(int limit);
 
 #endif

@@ -214,7 +214,12 @@ void client_gone(struct gateway *g, struct client *client)
 	struct client_list *list = client->frontend ? &g->frontends : &g->agents;
 
 	TAILQ_REMOVE(list, client, entry);
-	free(client->frontend ? client->name : client->alias);
+	if (client->frontend) {
+		free(client->name);
+	} else {
+		process_unref(client->subject);
+		free(client->alias);
+	}
 	engine_link_close(&g->engine, client->link);
 	engine_frontend_close(&g->engine, client->frontend);
 	free(client);

@@ -246,7 +246,7 @@ static int agent_request(struct gateway *g, struct client *client, const struct 
 		return err < 0 ? err : 0;
 	if (r.draft.n_paths) {
 		char cwd[LIMIT_TEXT + 1];
-		struct resolver_spec spec = { .subject = client->peer->process,
+		struct resolver_spec spec = { .subject = subject_process(g, client),
 			.cwd = cwd, .home = client->home,
 			.workspace = s->s.r.workspace ? str_text(s->s.r.workspace) : NULL,
 			.alias = client->alias, .paths = r.draft.paths, .n = r.draft.n_paths };

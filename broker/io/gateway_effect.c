@@ -116,31 +116,32 @@ static void reply_result(struct gateway *g, struct wire_buffer *b, const struct 
 	wire_close(&m);
 }
 
+struct snapshot {
+	struct gateway *g;
+	struct frontend *frontend;
+};
+
+static struct entity *snapshot_next(void *arg, const struct uuid *after)
+{
+	const struct snapshot *s = arg;
+
+	if (s->frontend->s.role == ROLE_POLICY)
+		return NULL;
+	return engine_page(&s->g->engine, s->frontend, after);
+}
+
 static int reply_page(struct gateway *g, struct wire_buffer *b, const struct effect *e)
 {
-	struct frontend *f = e->frontend;
-	unsigned limit = e->reply.limit ? e->reply.limit : LIMIT_PAGE_DEFAULT, n = 0;
+	struct snapshot s = { g, e->frontend };
 	struct uuid at = e->reply.cursor;
-	struct wire_mark from = wire_buffer_mark(b);
-	struct entity *x = NULL;
-	struct wire_open m, a;
+	struct wire_open m;
+	bool more;
 
 	wire_map_open(&m, b);
 	wire_map_strz(&m, "epoch", g->epoch);
-	wire_map_key(&m, "items");
-	wire_array_open(&a, b);
-	if (f->s.role != ROLE_POLICY)
-		while ((x = engine_page(&g->engine, f, &at)) && n < limit && page_room(b, from)) {
-			wire_array_item(&a);
-			item_pack(g, b, x, false);
-			at = *entity_id(x);
-			n++;
-		}
-	wire_close(&a);
-	wire_map_bool(&m, "more", x != NULL);
-	wire_map_bin(&m, "cursor", (struct bytes){ at.b, sizeof(at.b) });
+	more = page_pack(g, &m, &at, e->reply.limit, snapshot_next, &s);
 	wire_close(&m);
-	return engine_page_told(&g->engine, f, &at, x != NULL);
+	return engine_page_told(&g->engine, e->frontend, &at, more);
 }
 
 static int take_reply(struct gateway *g, const struct effect *e)

@@ -64,6 +64,28 @@ static bool in_chain(const struct process_id *chain, int n, const struct process
 	return false;
 }
 
+/* May that process stand for the peer? 1: answered. */
+static int subject_judge(struct gateway *g, struct client *client, const struct wire_frame *f,
+	const struct process_id *chain, int n, const struct process *subject)
+{
+	if (!in_chain(chain, n, &subject->id) ||
+		process_has_uid(subject, client->peer->uid) != 1) {
+		answer_error(g, client, f->id, WIRE_BAD_SUBJECT,
+			"the subject is not the caller or a living ancestor of it with the same "
+			"uid",
+			NULL, none);
+		return 1;
+	}
+	if (stands_above_us(g, &subject->id)) {
+		answer_error(g, client, f->id, WIRE_BAD_SUBJECT,
+			"the subject stands above a frontend or the broker: it would shut out the "
+			"people who answer",
+			NULL, none);
+		return 1;
+	}
+	return 0;
+}
+
 /* Finds and judges the subject; 1: answered. */
 static int subject_of(struct gateway *g, struct client *client, const struct wire_frame *f,
 	bool sent, const struct process_id *chain, int n, struct process **out)
@@ -83,22 +105,7 @@ static int subject_of(struct gateway *g, struct client *client, const struct wir
 			return 1;
 		}
 	}
-	if (!in_chain(chain, n, &(*out)->id) ||
-		process_has_uid(*out, client->peer->uid) != 1) {
-		answer_error(g, client, f->id, WIRE_BAD_SUBJECT,
-			"the subject is not the caller or a living ancestor of it with the same "
-			"uid",
-			NULL, none);
-		return 1;
-	}
-	if (stands_above_us(g, &(*out)->id)) {
-		answer_error(g, client, f->id, WIRE_BAD_SUBJECT,
-			"the subject stands above a frontend or the broker: it would shut out the "
-			"people who answer",
-			NULL, none);
-		return 1;
-	}
-	return 0;
+	return subject_judge(g, client, f, chain, n, *out);
 }
 
 struct hello_call {
@@ -138,8 +145,10 @@ static int hello_parse(struct gateway *g, struct client *client, const struct wi
 	return 0;
 }
 
+/* waited: processes may have come and gone since the subject was judged. */
 static void hello_step(struct gateway *g, struct client *client, const struct wire_frame *f,
-	struct hello_call *h, struct process *subject, const struct resolver_result *result)
+	struct hello_call *h, struct process *subject, const struct resolver_result *result,
+	bool waited)
 {
 	struct command c = { .type = COMMAND_HELLO, .call = f->id };
 	struct command_hello *m = &c.hello;
@@ -151,6 +160,8 @@ static void hello_step(struct gateway *g, struct client *client, const struct wi
 		answer_error(g, client, f->id, WIRE_BAD_SUBJECT, "the subject has died", NULL, none);
 		return;
 	}
+	if (waited && subject_judge(g, client, f, chain, n, subject))
+		return;
 	if (process_exe(subject, &exe) < 0 || process_cwd(subject, &cwd) < 0) {
 		free(exe);
 		answer_error(g, client, f->id, WIRE_BAD_SUBJECT, "the subject has died", NULL, none);
@@ -174,6 +185,8 @@ static void hello_step(struct gateway *g, struct client *client, const struct wi
 		free(client->alias);
 		client->alias = strdup(result->alias);
 	}
+	process_unref(client->subject);
+	client->subject = process_ref(subject);
 	gateway_step(g, client, &c);
 	free(exe);
 	free(cwd);
@@ -190,7 +203,7 @@ static void hello_resolved(void *arg, struct resolver_result *result)
 	pending_call_unpark(p);
 	if (wire_frame_decode((struct bytes){ p->bytes, p->len }, &f) == 0 &&
 		hello_parse(g, client, &f, &h) == 0)
-		hello_step(g, client, &f, &h, p->subject, result);
+		hello_step(g, client, &f, &h, p->subject, result, true);
 	resolver_result_free(result);
 	pending_call_free(p);
 	if (client->peer && !client->full)
@@ -246,7 +259,7 @@ int agent_hello(struct gateway *g, struct client *client, const struct wire_fram
 		goto out;
 	pending_call_free(p);
 	if (err > 0) {
-		hello_step(g, client, f, &h, subject, result);
+		hello_step(g, client, f, &h, subject, result, false);
 		err = 0;
 	}
 out:

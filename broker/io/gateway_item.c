@@ -261,3 +261,27 @@ void item_pack(struct gateway *g, struct wire_buffer *b, const struct entity *e,
 	case ENTITY_FRONTEND: wire_pack_nil(b); break;
 	}
 }
+
+bool page_pack(struct gateway *g, struct wire_open *m, struct uuid *at, unsigned limit,
+	struct entity *(*next)(void *arg, const struct uuid *after), void *arg)
+{
+	struct wire_mark from = wire_buffer_mark(m->b);
+	struct entity *x;
+	struct wire_open a;
+	unsigned n = 0;
+
+	if (!limit)
+		limit = LIMIT_PAGE_DEFAULT;
+	wire_map_key(m, "items");
+	wire_array_open(&a, m->b);
+	while ((x = next(arg, at)) && n < limit && page_room(m->b, from)) {
+		wire_array_item(&a);
+		item_pack(g, m->b, x, false);
+		*at = *entity_id(x);
+		n++;
+	}
+	wire_close(&a);
+	wire_map_bool(m, "more", x != NULL);
+	wire_map_bin(m, "cursor", (struct bytes){ at->b, sizeof(at->b) });
+	return x != NULL;
+}

@@ -28,6 +28,7 @@ struct client {
 		struct { /* of an agent */
 			const char *home; /* of its uid, for paths; NULL: none */
 			char *alias;	  /* another name of the workspace */
+			struct process *subject; /* that its hello named */
 		};
 		struct { /* of a frontend */
 			char *name; /* who decides */
@@ -245,6 +246,12 @@ static inline bool page_room(const struct wire_buffer *b, struct wire_mark from)
 	       b->values - from.values < LIMIT_ELEMENTS - LIMIT_VALUE_COUNT - 1024;
 }
 void item_pack(struct gateway *g, struct wire_buffer *b, const struct entity *e, bool whole);
+/*
+ * A page as `items`, `more` and `cursor` of an open map: what next gives after *at, which
+ * comes to be the last one's. limit 0: the default. Returns whether there is more.
+ */
+bool page_pack(struct gateway *g, struct wire_open *m, struct uuid *at, unsigned limit,
+	struct entity *(*next)(void *arg, const struct uuid *after), void *arg);
 void item_put_id(struct wire_open *m, const char *key, enum id_type type, const struct uuid *id);
 struct client *client_of(struct link *l);
 struct client *client_of_frontend(struct frontend *f);
@@ -273,6 +280,8 @@ bool frontend_refused(struct gateway *g, struct client *client, uint32_t call);
 /* A session has got, or lost, its subject; applied after the commit. */
 int subject_change(struct gateway *g, const struct process_id *id, bool on);
 void subject_apply(struct gateway *g);
+/* The process that stands for the client's session; not counted. */
+struct process *subject_process(struct gateway *g, const struct client *client);
 void subject_drop_all(struct gateway *g);
 
 #endif

@@ -22,6 +22,8 @@ static int not_found(struct gateway *g, struct client *client, uint32_t call, co
 /* ---- list, sessions, turns ---- */
 
 struct listing {
+	struct gateway *g;
+	const struct frontend *frontend;
 	enum entity_type type;
 	bool pending_only, ended;
 	struct uuid session; /* nil: any */
@@ -50,39 +52,26 @@ static bool listed(const struct listing *l, const struct entity *x)
 	return uuid_is_nil(&l->session) || uuid_compare(&s->s.r.id, &l->session) == 0;
 }
 
-static struct entity *listing_next(struct gateway *g, const struct client *client,
-	const struct listing *l, const struct uuid *after)
+static struct entity *listing_next(void *arg, const struct uuid *after)
 {
-	struct entity *x = registry_next(&g->engine.r, after);
+	const struct listing *l = arg;
+	struct entity *x = registry_next(&l->g->engine.r, after);
 
-	while (x && !(frontend_sees(client->frontend, x) && listed(l, x)))
-		x = registry_next(&g->engine.r, entity_id(x));
+	while (x && !(frontend_sees(l->frontend, x) && listed(l, x)))
+		x = registry_next(&l->g->engine.r, entity_id(x));
 	return x;
 }
 
 static void listing_answer(struct gateway *g, struct client *client, uint32_t call,
-	const struct listing *l)
+	struct listing *l)
 {
 	struct wire_buffer *b = stage_begin(g);
-	unsigned limit = l->limit ? l->limit : LIMIT_PAGE_DEFAULT, n = 0;
 	struct uuid at = l->after;
-	struct wire_mark from = wire_buffer_mark(b);
-	struct wire_open m, a;
-	struct entity *x;
+	struct wire_open m;
 
 	wire_pack_reply_ok(b, call);
 	wire_map_open(&m, b);
-	wire_map_key(&m, "items");
-	wire_array_open(&a, b);
-	while ((x = listing_next(g, client, l, &at)) && n < limit && page_room(b, from)) {
-		wire_array_item(&a);
-		item_pack(g, b, x, false);
-		at = *entity_id(x);
-		n++;
-	}
-	wire_close(&a);
-	wire_map_bool(&m, "more", x != NULL);
-	wire_map_bin(&m, "cursor", (struct bytes){ at.b, sizeof(at.b) });
+	page_pack(g, &m, &at, l->limit, listing_next, l);
 	wire_close(&m);
 	stage_end(g, client, true);
 	g->n_commands++;
@@ -455,7 +444,7 @@ static int query_stats(struct gateway *g, struct client *client, const struct wi
 
 static int query(struct gateway *g, struct client *client, const struct wire_frame *f, int method)
 {
-	struct listing l = { 0 };
+	struct listing l = { .g = g, .frontend = client->frontend };
 
 	switch (method) {
 	case WIRE_FRONTEND_LIST:

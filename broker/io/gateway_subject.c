@@ -62,6 +62,17 @@ fail:
 	gateway_event(g, COMMAND_SUBJECT_DIED, NULL, id);
 }
 
+struct process *subject_process(struct gateway *g, const struct client *client)
+{
+	struct subject key = { .id = client->link->s.session->s.r.subject }, *s;
+
+	/* mostly the one of its own hello; that of a session which it joined is watched */
+	if (process_id_compare(&client->subject->id, &key.id) == 0)
+		return client->subject;
+	s = RB_FIND(subject_tree, &g->subjects_held, &key);
+	return s ? s->process : client->subject;
+}
+
 void subject_apply(struct gateway *g)
 {
 	/* a death found here becomes an event of the next batch and adds no change */

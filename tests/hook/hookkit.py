@@ -3,10 +3,11 @@
 
 from __future__ import annotations
 
+import ctypes
 import json
 import os
+import select
 import shutil
-import signal
 import socket
 import subprocess
 import tempfile
@@ -26,14 +27,45 @@ class Error(Exception):
         self.body = {"code": code, "message": message, "data": None}
 
 
-def until(what: Callable[[], Any], patience: float = PATIENCE) -> Any:
-    end = time.monotonic() + patience
-    while time.monotonic() < end:
-        got = what()
-        if got:
-            return got
-        time.sleep(0.01)
-    raise AssertionError("what is waited for does not come")
+class Changes:
+    """Who waits looks again at each change of which it is told."""
+
+    def __init__(self) -> None:
+        self.lock = threading.Condition()
+        self.n = 0
+
+    def tell(self) -> None:
+        with self.lock:
+            self.n += 1
+            self.lock.notify_all()
+
+    def until(self, what: Callable[[], Any]) -> Any:
+        end = time.monotonic() + PATIENCE
+        while True:
+            n = self.n
+            got = what()
+            if got:
+                return got
+            with self.lock:
+                if not self.lock.wait_for(lambda: self.n != n, end - time.monotonic()):
+                    raise AssertionError("what is waited for does not come")
+
+
+def until_empty(folder: str) -> None:
+    """Waits until there is nothing in a folder, or no folder."""
+    libc = ctypes.CDLL(None, use_errno=True)
+    fd = libc.inotify_init1(os.O_CLOEXEC)
+    assert fd >= 0
+    end = time.monotonic() + PATIENCE
+    try:
+        # IN_DELETE | IN_DELETE_SELF | IN_MOVED_FROM
+        libc.inotify_add_watch(fd, os.fsencode(folder), 0x200 | 0x400 | 0x40)
+        while os.path.isdir(folder) and os.listdir(folder):
+            if not select.select([fd], [], [], max(0, end - time.monotonic()))[0]:
+                raise AssertionError(f"{folder} does not get empty")
+            os.read(fd, 65536)
+    finally:
+        os.close(fd)
 
 
 def decision(verdict: str, **more: Any) -> Dict[str, Any]:
@@ -58,6 +90,7 @@ class FakeBroker:
         self.cursor: Dict[str, Any] = {}
         self.turn: Optional[str] = None
         self.pidfds = 0
+        self.changes = Changes()
         self.lock = threading.Lock()
         self.start()
 
@@ -121,6 +154,8 @@ class FakeBroker:
         if result is HOLD:
             with self.lock:
                 self.held.append((c, call, method, params))
+        self.changes.tell()
+        if result is HOLD:
             return
         self.reply(c, call, error, result, params)
 
@@ -172,7 +207,7 @@ class FakeBroker:
                         return h
             return None
 
-        c, call, _, params = until(first)
+        c, call, _, params = self.changes.until(first)
         self.reply(c, call, None, result, params)
 
     def told(self, method: str) -> List[Dict[str, Any]]:
@@ -180,7 +215,11 @@ class FakeBroker:
             return [p for m, p in self.calls if m == method]
 
     def wait(self, method: str, n: int = 1) -> Dict[str, Any]:
-        return until(lambda: len(self.told(method)) >= n and self.told(method))[n - 1]
+        return self.until(lambda: len(self.told(method)) >= n and self.told(method))[n - 1]
+
+    def until(self, what: Callable[[], Any]) -> Any:
+        """For what only a call can bring about."""
+        return self.changes.until(what)
 
     def methods(self) -> List[str]:
         with self.lock:
@@ -208,14 +247,10 @@ class Agent:
             pass
 
     def hook(self) -> int:
-        """The hook's own process."""
-        def child() -> int:
-            p = self.process.pid
-            with open(f"/proc/{p}/task/{p}/children") as f:
-                c = f.read().split()
-            return int(c[0]) if c else 0
-
-        return until(child)
+        """The process of a hook that has made a call."""
+        p = self.process.pid
+        with open(f"/proc/{p}/task/{p}/children") as f:
+            return int(f.read().split()[0])
 
     def end(self) -> Tuple[int, Any, str]:
         """Exit status, the answer as JSON (None: nothing was written), standard error."""
@@ -258,9 +293,15 @@ class Place:
             for line in lines:
                 f.write(line if isinstance(line, str) else json.dumps(line, separators=(",", ":")) + "\n")
 
+    def watch_folder(self) -> str:
+        return os.path.join(self.runtime, "approvald", "watch")
+
     def watchers(self) -> List[str]:
-        d = os.path.join(self.runtime, "approvald", "watch")
+        d = self.watch_folder()
         return os.listdir(d) if os.path.isdir(d) else []
+
+    def watchers_end(self) -> None:
+        until_empty(self.watch_folder())
 
     def remove(self) -> None:
         shutil.rmtree(self.folder, ignore_errors=True)

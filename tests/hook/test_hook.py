@@ -11,7 +11,7 @@ import time
 import unittest
 from typing import Any, Dict, List, Optional
 
-from hookkit import (HOLD, Agent, Error, FakeBroker, Place, answer, decision, prompt, until)
+from hookkit import (HOLD, Agent, Error, FakeBroker, Place, answer, decision, prompt)
 
 
 def pre(out: Any) -> Dict[str, Any]:
@@ -42,7 +42,7 @@ class HookTest(unittest.TestCase):
             a.process.stdout.close()
             a.process.stderr.close()
         # its watchers end with their broker, or with the agent that is gone
-        until(lambda: not self.place.watchers())
+        self.place.watchers_end()
         self.place.remove()
 
     def script(self, **script: Any) -> FakeBroker:
@@ -530,10 +530,10 @@ class Watchers(HookTest):
         self.agent(self.place.event("SessionStart"), self.place.event("UserPromptSubmit"))
         self.assertEqual(len(self.place.watchers()), 1)
         self.place.write(prompt(self.P), answer("a", 100, 1))
-        until(lambda: any(u["input"] == 100 and u["turn_id"] == self.P for u in b.told("usage")))
+        b.until(lambda: any(u["input"] == 100 and u["turn_id"] == self.P for u in b.told("usage")))
         self.place.write(prompt(self.P, [{"type": "tool_result", "content": "[Request interrupted by user"}]))
         self.place.write(answer("b", 11, 1))
-        until(lambda: any(u["input"] == 111 for u in b.told("usage")))
+        b.until(lambda: any(u["input"] == 111 for u in b.told("usage")))
         self.assertEqual(b.told("turn_end"), [])
         self.place.write(prompt(self.P, [{"type": "text", "text": "[Request interrupted by user for tool use]"}]))
         self.assertEqual(b.wait("turn_end")["turn_id"], self.P)
@@ -544,7 +544,7 @@ class Watchers(HookTest):
         self.place.write(prompt(self.P, "[Request interrupted by user]"))
         self.agent(self.place.event("SessionStart", source="resume"))
         self.place.write(prompt("new"), answer("a", 3, 1))
-        until(lambda: any(u["input"] == 3 for u in b.told("usage")))
+        b.until(lambda: any(u["input"] == 3 for u in b.told("usage")))
         self.assertEqual(b.told("turn_end"), [])
 
     def test_ends_with_the_agent(self) -> None:
@@ -552,27 +552,27 @@ class Watchers(HookTest):
         p = self.agent(self.place.event("SessionStart"))
         self.assertEqual(len(self.place.watchers()), 1)
         p.stdin.close()
-        until(lambda: not self.place.watchers())
+        self.place.watchers_end()
 
     def test_ends_with_the_session(self) -> None:
         b = self.script()
         self.agent(self.place.event("SessionStart"), self.place.event("SessionEnd"))
-        until(lambda: not self.place.watchers())
-        until(lambda: len(b.told("hello")) == 2)
+        self.place.watchers_end()
+        b.until(lambda: len(b.told("hello")) == 2)
 
     def test_ends_with_the_transcript(self) -> None:
         b = self.script()
         self.agent(self.place.event("SessionStart"))
         self.place.write(prompt(self.P), answer("a", 3, 1))
-        until(lambda: any(u["input"] == 3 for u in b.told("usage")))
+        b.until(lambda: any(u["input"] == 3 for u in b.told("usage")))
         os.unlink(self.place.transcript)
-        until(lambda: not self.place.watchers())
+        self.place.watchers_end()
 
     def test_ends_with_the_broker_and_comes_back(self) -> None:
         b = self.script()
         self.agent(self.place.event("SessionStart"))
         b.stop()
-        until(lambda: not self.place.watchers())
+        self.place.watchers_end()
         b.start()
         self.agent(self.place.event("PostToolUse"))
         self.assertEqual(len(self.place.watchers()), 1)

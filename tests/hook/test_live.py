@@ -6,6 +6,7 @@ from __future__ import annotations
 import json
 import os
 import signal
+import socket
 import statistics
 import subprocess
 import sys
@@ -14,7 +15,7 @@ import time
 import unittest
 from typing import Any, Dict, List, Optional, Tuple
 
-from hookkit import PATIENCE, Place, answer, prompt, until
+from hookkit import PATIENCE, Changes, Place, answer, prompt
 
 P = "f6bc3082-f04a-402d-bd1f-29a32489566d"
 
@@ -46,7 +47,16 @@ class LiveTest(unittest.TestCase):
         self.env = {**os.environ, **self.place.env, "APPROVAL_SOCKET": f"{f}/b/agent/sock",
                     "APPROVAL_FRONTEND_SOCKET": f"{f}/b/frontend/sock"}  # fmt: skip
         open(f"{f}/conf", "w").close()
+        self.manager = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
+        self.manager.bind(f"{f}/notify")
+        self.manager.settimeout(PATIENCE)
         self.start_broker()
+        # whatever the broker tells is a reason to look again; it comes back to the next one
+        self.changes = Changes()
+        self.watch = subprocess.Popen([os.environ["APPROVALCTL"], "watch", "--json"], env=self.env,
+                                      stdin=subprocess.DEVNULL, stdout=subprocess.PIPE)  # fmt: skip
+        self.watcher = threading.Thread(target=self.follow)
+        self.watcher.start()
         self.agent = subprocess.Popen([sys.executable, "-c", AGENT], stdin=subprocess.PIPE,
                                       stdout=subprocess.PIPE, env=self.env)  # fmt: skip
         self.said: List[Dict[str, Any]] = []
@@ -58,12 +68,19 @@ class LiveTest(unittest.TestCase):
         f = self.place.folder
         self.broker = subprocess.Popen(
             [os.environ["APPROVALD"], "--runtime-dir", f"{f}/b", "--state-dir", f"{f}/state",
-             "--config", f"{f}/conf"], env=self.env, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)  # fmt: skip
-        until(lambda: self.ctl("list")[0] == 0)
+             "--config", f"{f}/conf"], env=dict(self.env, NOTIFY_SOCKET=f"{f}/notify"), stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL)  # fmt: skip
+        while b"READY=1" not in self.manager.recv(4096):
+            pass
+
+    def follow(self) -> None:
+        for _ in self.watch.stdout:
+            self.changes.tell()
 
     def listen(self) -> None:
         for line in self.agent.stdout:
             self.said.append(json.loads(line))
+            self.changes.tell()
 
     def tearDown(self) -> None:
         self.agent.stdin.close()
@@ -71,7 +88,12 @@ class LiveTest(unittest.TestCase):
         self.agent.wait(PATIENCE)
         self.reader.join()
         self.agent.stdout.close()
-        until(lambda: not self.place.watchers())
+        self.place.watchers_end()
+        self.watch.terminate()
+        self.watcher.join()
+        self.watch.wait(PATIENCE)
+        self.watch.stdout.close()
+        self.manager.close()
         self.broker.terminate()
         status = self.broker.wait(PATIENCE)
         self.place.remove()
@@ -93,7 +115,7 @@ class LiveTest(unittest.TestCase):
         return self.jobs
 
     def get(self, job: int, key: str = "status") -> Dict[str, Any]:
-        return until(lambda: [s for s in self.said if s["id"] == job and key in s])[0]
+        return self.changes.until(lambda: [s for s in self.said if s["id"] == job and key in s])[0]
 
     def run_hook(self, name: str, *args: str, entry: str = "cli", **more: Any) -> Any:
         got = self.get(self.send(name, *args, entry=entry, **more))
@@ -102,10 +124,10 @@ class LiveTest(unittest.TestCase):
         return out and out.get("permissionDecision", out.get("decision"))
 
     def pending(self) -> Dict[str, Any]:
-        return until(lambda: self.items("list"))[0]
+        return self.changes.until(lambda: self.items("list"))[0]
 
     def none_pending(self) -> None:
-        until(lambda: not self.items("list"))
+        self.changes.until(lambda: not self.items("list"))
 
     def history(self, event: str) -> List[Dict[str, Any]]:
         return [h for h in self.items("history") if h["event"] == event]
@@ -180,7 +202,7 @@ class Terminal(LiveTest):
         self.place.write(prompt(P, [{"type": "text", "text": "[Request interrupted by user]"}]))
         self.none_pending()
         self.get(job)
-        until(lambda: self.history("turn_ended"))
+        self.changes.until(lambda: self.history("turn_ended"))
 
     def test_usage_reaches_the_turn(self) -> None:
         self.begin()
@@ -191,7 +213,7 @@ class Terminal(LiveTest):
                          (P, 100, 10, 1000, 3))  # fmt: skip
         # the watcher reports between hooks
         self.place.write(answer("b", 20, 1))
-        until(lambda: self.items("turns")[0]["input"] == 120)
+        self.changes.until(lambda: self.items("turns")[0]["input"] == 120)
 
     def test_late_usage_begins_no_turn(self) -> None:
         self.begin()
@@ -248,7 +270,7 @@ class Print(LiveTest):
             self.broker.kill()
             self.broker.wait()
             self.start_broker()
-            until(lambda: [i for i in self.items("list") if i["attached"]])
+            self.changes.until(lambda: [i for i in self.items("list") if i["attached"]])
             self.assertEqual(self.pending()["request"], request)
         self.ctl("allow", request)
         out = json.loads(self.get(job)["out"])["hookSpecificOutput"]
@@ -261,7 +283,7 @@ class Print(LiveTest):
         self.begin()
         jobs = [self.send("PreToolUse", entry="sdk-cli", tool_use_id=f"t{i}", agent_id=f"a{i}", agent_type="Explore")
                 for i in range(8)]  # fmt: skip
-        items = until(lambda: len(self.items("list")) == 8 and self.items("list"))
+        items = self.changes.until(lambda: len(self.items("list")) == 8 and self.items("list"))
         for item in items:
             self.assertEqual(len(item["chain"]), 2)
             self.assertEqual(self.ctl("allow", item["request"])[0], 0)

@@ -238,7 +238,7 @@ static char *print(struct world *w, bool canon)
 		print_entity(&p, x);
 	for (unsigned i = 0; i < WORLD_ACTORS; i++)
 		print_actor(&p, &w->book.actors[i]);
-	fprintf(p.f, "headless=%d more=%d", m->headless, m->lost_more);
+	fprintf(p.f, "headless=%d/%u more=%d", m->headless, m->n_headless, m->lost_more);
 	for (unsigned i = 0; i < m->n_lost; i++)
 		put_str(&p, "lost", m->lost[i].name);
 	if (!canon) {

@@ -39,10 +39,11 @@ static void teardown(void)
 	engine_fini(&e);
 }
 
-static struct link *hello(unsigned pid, unsigned n_chain, struct effect *answer)
+static struct link *hello_as(
+	uint32_t uid, unsigned pid, unsigned n_chain, struct effect *answer)
 {
 	struct process_id chain[32];
-	struct link *l = engine_link_open(&e, 1000, NULL);
+	struct link *l = engine_link_open(&e, uid, NULL);
 	struct command c = {.type = COMMAND_HELLO, .link = l};
 	const struct effects *out;
 
@@ -59,6 +60,11 @@ static struct link *hello(unsigned pid, unsigned n_chain, struct effect *answer)
 			*answer = out->items[i];
 	engine_commit(&e);
 	return l;
+}
+
+static struct link *hello(unsigned pid, unsigned n_chain, struct effect *answer)
+{
+	return hello_as(1000, pid, n_chain, answer);
 }
 
 static void leave(struct link *l)
@@ -302,36 +308,139 @@ START_TEST(pending_bytes)
 }
 END_TEST
 
-/* More policies leave without bye than the list holds: none counts any more. */
-START_TEST(lost_policies)
+static struct frontend *policy_open(uint32_t uid, const char *name, bool headless)
 {
-	struct link *l = hello(100, 1, NULL);
-	struct command c;
-	struct frontend *f;
+	struct frontend *f = engine_frontend_open(&e, uid, uid == 0, NULL);
+	struct command c = {.type = COMMAND_FRONTEND_HELLO, .frontend = f};
+
+	c.greet.role = ROLE_POLICY;
+	c.greet.answers = 15;
+	c.greet.name = bytes_of(name);
+	c.greet.headless = headless;
+	step(&c);
+	c = (struct command){.type = COMMAND_SUBSCRIBE, .frontend = f};
+	step(&c);
+	return f;
+}
+
+static void policy_end(struct frontend *f, enum command_type how)
+{
+	struct command c = {.type = how, .frontend = f};
+
+	step(&c);
+	engine_commit(&e);
+	engine_frontend_close(&e, f);
+}
+
+static void policies_leave(uint32_t uid, unsigned n)
+{
 	char name[16];
 
-	for (unsigned i = 0; i <= LIMIT_POLICIES; i++) {
-		f = engine_frontend_open(&e, 1000, false, NULL);
+	for (unsigned i = 0; i < n; i++) {
 		snprintf(name, sizeof(name), "p%u", i);
-		c = (struct command){.type = COMMAND_FRONTEND_HELLO, .frontend = f};
-		c.greet.role = ROLE_POLICY;
-		c.greet.answers = 15;
-		c.greet.name = bytes_of(name);
-		step(&c);
-		c = (struct command){.type = COMMAND_FRONTEND_GONE, .frontend = f};
-		step(&c);
-		if (i == LIMIT_POLICIES) { /* and that is undone with its batch */
-			ck_assert(e.marks.lost_more);
-			engine_rollback(&e);
-			ck_assert(!e.marks.lost_more);
-			engine_frontend_close(&e, f);
-			break;
-		}
-		engine_commit(&e);
-		engine_frontend_close(&e, f);
+		policy_end(policy_open(uid, name, false), COMMAND_FRONTEND_GONE);
 	}
-	ck_assert_uint_eq(e.marks.n_lost, LIMIT_POLICIES);
-	leave(l);
+}
+
+static const struct request *ask(struct link *l, const char *call)
+{
+	struct command c = {.type = COMMAND_REQUEST, .link = l};
+
+	c.request.call = c.request.tool = c.request.input = bytes_of(call);
+	step(&c);
+	return request_find_call(l->s.session, bytes_of(call));
+}
+
+/* Does the allow of a policy count for a request of the link? */
+static bool policy_counts(struct link *l, struct frontend *policy, const char *call)
+{
+	const struct request *q = ask(l, call);
+	struct command_decision d = {
+		.request = q->s.r.id, .has_digest = true, .verdict = VERDICT_ALLOW};
+	struct command c = {.type = COMMAND_VERDICT, .frontend = policy};
+
+	c.decide.items = &d;
+	c.decide.n = 1;
+	step(&c);
+	engine_commit(&e);
+	q = request_find_call(l->s.session, bytes_of(call));
+	return q->s.r.state == REQUEST_ALLOWED;
+}
+
+/* What one uid's policies leave behind is bounded, and does not touch the other's. */
+START_TEST(lost_policies)
+{
+	struct link *one = hello_as(1000, 100, 1, NULL), *two = hello_as(1001, 200, 2, NULL);
+	struct frontend *root, *f;
+	struct command c = {.type = COMMAND_CONFIGURED};
+	char name[16];
+
+	root = policy_open(0, "root", false);
+	policies_leave(1000, LIMIT_LOST_OF_UID);
+	ck_assert(!policy_counts(one, root, "c1"));
+	ck_assert(policy_counts(two, root, "c1"));
+	/* each that comes back counts again */
+	for (unsigned i = 0; i < LIMIT_LOST_OF_UID; i++) {
+		snprintf(name, sizeof(name), "p%u", i);
+		policy_end(policy_open(1000, name, false), COMMAND_FRONTEND_BYE);
+	}
+	ck_assert_uint_eq(e.marks.n_lost, 0);
+	ck_assert(policy_counts(one, root, "c2"));
+	/* of more than are remembered, none that comes back is enough */
+	policies_leave(1000, LIMIT_LOST_POLICIES + 1);
+	ck_assert_uint_eq(e.marks.n_lost, LIMIT_LOST_OF_UID + 1);
+	for (unsigned i = 0; i < LIMIT_LOST_POLICIES + 1; i++) {
+		snprintf(name, sizeof(name), "p%u", i);
+		policy_end(policy_open(1000, name, false), COMMAND_FRONTEND_BYE);
+	}
+	ck_assert(!policy_counts(one, root, "c3"));
+	ck_assert(policy_counts(two, root, "c3"));
+	/* but whoever configures the broker can forget them; what is undone is not done */
+	step(&c);
+	engine_rollback(&e);
+	ck_assert(!policy_counts(one, root, "c4"));
+	step(&c);
+	engine_commit(&e);
+	ck_assert(policy_counts(one, root, "c5"));
+	/* more uids than the list holds: nobody is sure */
+	for (uint32_t uid = 2000; !e.marks.lost_more; uid++) {
+		ck_assert_uint_lt(uid, 2000 + LIMIT_LOST_POLICIES);
+		policies_leave(uid, LIMIT_LOST_OF_UID + 1);
+	}
+	ck_assert_uint_eq(e.marks.n_lost, LIMIT_LOST_POLICIES);
+	ck_assert(!policy_counts(one, root, "c6"));
+	step(&c);
+	engine_commit(&e);
+	f = policy_open(1000, "p0", false);
+	ck_assert(policy_counts(two, root, "c6"));
+	policy_end(f, COMMAND_FRONTEND_BYE);
+	policy_end(root, COMMAND_FRONTEND_BYE);
+	leave(one);
+	leave(two);
+}
+END_TEST
+
+/* A policy says for its own uid that nobody will answer, and root's for all. */
+START_TEST(headless)
+{
+	struct link *one = hello_as(1000, 100, 1, NULL), *two = hello_as(1001, 200, 2, NULL);
+	struct frontend *f;
+
+	policy_end(policy_open(1000, "p", true), COMMAND_FRONTEND_BYE);
+	ck_assert_int_eq(ask(one, "c1")->s.r.state, REQUEST_DENIED);
+	ck_assert_int_eq(ask(two, "c1")->s.r.state, REQUEST_AWAITING);
+	/* so many can say so, and the next one is refused, and says nothing */
+	for (uint32_t uid = 2000; uid < 2000 + LIMIT_HEADLESS_UIDS - 1; uid++)
+		policy_end(policy_open(uid, "p", true), COMMAND_FRONTEND_BYE);
+	f = policy_open(1001, "p", true);
+	ck_assert(!f->s.greeted);
+	policy_end(f, COMMAND_FRONTEND_GONE);
+	ck_assert_int_eq(ask(two, "c2")->s.r.state, REQUEST_AWAITING);
+	policy_end(policy_open(0, "p", true), COMMAND_FRONTEND_BYE);
+	ck_assert_int_eq(ask(two, "c3")->s.r.state, REQUEST_DENIED);
+	engine_commit(&e);
+	leave(one);
+	leave(two);
 }
 END_TEST
 
@@ -391,6 +500,7 @@ int main(void)
 	tcase_add_test(t, kept_decisions);
 	tcase_add_test(t, pending_bytes);
 	tcase_add_test(t, lost_policies);
+	tcase_add_test(t, headless);
 	tcase_add_test(t, denials);
 	tcase_add_test(t, frontends);
 	r = srunner_create(s);

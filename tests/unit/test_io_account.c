@@ -5,10 +5,8 @@
 
 static const struct account_limits limits = {
 	.connections = 2,
-	.pending = 3,
 	.pending_bytes = 1000,
 	.rate = 10,
-	.sessions = 1,
 };
 
 static struct accounts *all;
@@ -46,35 +44,18 @@ START_TEST(each_limit)
 	ck_assert_int_eq(account_charge_connection(a), 0);
 	account_release_connection(a);
 	account_release_connection(a);
-
-	ck_assert_int_eq(account_charge_session(a), 0);
-	ck_assert_int_eq(account_charge_session(a), ACCOUNT_SESSIONS);
-	account_force_session(a);
-	account_release_session(a);
-	account_release_session(a);
-
-	for (int i = 0; i < 3; i++)
-		ck_assert_int_eq(account_charge_pending(a, 0), 0);
-	ck_assert_int_eq(account_charge_pending(a, 0), ACCOUNT_PENDING);
-	for (int i = 0; i < 3; i++)
-		account_release_pending(a, 0);
 }
 END_TEST
 
-START_TEST(bytes_together)
+START_TEST(buffers)
 {
-	ck_assert_int_eq(account_charge_pending(a, 600), 0);
+	ck_assert_int_eq(account_charge_buffer(a, 1001), ACCOUNT_PENDING_BYTES);
+	ck_assert_int_eq(account_charge_buffer(a, 600), 0);
 	ck_assert_int_eq(account_charge_buffer(a, 401), ACCOUNT_PENDING_BYTES);
 	ck_assert_int_eq(account_charge_buffer(a, 400), 0);
 	ck_assert_int_eq(account_charge_buffer(a, 1), ACCOUNT_PENDING_BYTES);
 	ck_assert_int_eq(account_charge_buffer(a, UINT64_MAX), ACCOUNT_PENDING_BYTES);
-	ck_assert_int_eq(account_charge_pending(a, UINT64_MAX), ACCOUNT_PENDING_BYTES);
-	/* what was pending before a restart is there, over the limit or not */
-	account_force_pending(a, 5000);
-	ck_assert_int_eq(account_charge_buffer(a, 0), ACCOUNT_PENDING_BYTES);
-	account_release_pending(a, 5000);
-	account_release_pending(a, 600);
-	account_release_buffer(a, 400);
+	account_release_buffer(a, 1000);
 }
 END_TEST
 
@@ -142,10 +123,10 @@ END_TEST
 
 START_TEST(names)
 {
-	for (int i = ACCOUNT_CONNECTIONS; i <= ACCOUNT_SESSIONS; i++)
+	for (int i = ACCOUNT_CONNECTIONS; i <= ACCOUNT_RATE; i++)
 		ck_assert_str_ne(account_limit_name(i), "unknown");
 	ck_assert_str_eq(account_limit_name(0), "unknown");
-	ck_assert_str_eq(account_limit_name(ACCOUNT_SESSIONS + 1), "unknown");
+	ck_assert_str_eq(account_limit_name(ACCOUNT_RATE + 1), "unknown");
 }
 END_TEST
 
@@ -170,7 +151,7 @@ int main(void)
 
 	tcase_add_checked_fixture(t, setup, teardown);
 	tcase_add_test(t, each_limit);
-	tcase_add_test(t, bytes_together);
+	tcase_add_test(t, buffers);
 	tcase_add_test(t, rate);
 	tcase_add_test(t, reload);
 	tcase_add_test(t, many);

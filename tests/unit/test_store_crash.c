@@ -200,15 +200,16 @@ END_TEST
 START_TEST(killed_while_pruning)
 {
 	for (int i = 0; i < 10; i++) {
-		struct timespec wait = {.tv_nsec = random() % 4000000};
+		unsigned done = 1 + (unsigned)random() % 8;
 		struct journal *j = open_db();
 		struct journal_stats stats;
-		int status;
+		int fds[2], status;
 		pid_t pid;
 
 		for (unsigned n = 1; n <= 200; n++)
 			write_batch(j, n);
 		journal_close(j);
+		ck_assert_int_eq(pipe(fds), 0);
 		pid = fork();
 		ck_assert_int_ge(pid, 0);
 		if (pid == 0) {
@@ -216,10 +217,18 @@ START_TEST(killed_while_pruning)
 
 			j = open_db();
 			for (int64_t now = 0;; now += 10000000)
-				journal_prune(j, &r, now, 30);
+				if (journal_prune(j, &r, now, 30) > 0 && write(fds[1], "", 1) != 1)
+					_exit(1);
 		}
-		nanosleep(&wait, NULL);
+		close(fds[1]);
+		/* in the midst of those that follow */
+		while (done--) {
+			char c;
+
+			ck_assert_int_eq(read(fds[0], &c, 1), 1);
+		}
 		kill(pid, SIGKILL);
+		close(fds[0]);
 		ck_assert_int_eq(waitpid(pid, &status, 0), pid);
 		j = open_db();
 		journal_stats(j, &stats);
