@@ -13,5 +13,6 @@ include tests/classify.mk
 include tests/harness.mk
 include tests/review.mk
 include tests/others.mk
+include tests/completions.mk
 include tests/edges.mk
 include tests/valgrind.mk

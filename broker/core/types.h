@@ -317,7 +317,7 @@ struct request_record {
 	struct str *updated_input, *answers;
 	uint8_t digest[32];
 	int64_t since;	    /* wall clock */
-	int64_t deadline;   /* wall clock when it was last set; HELD: what remains; 0: never */
+	int64_t deadline;   /* wall clock; HELD: what remains; 0: never, or decided */
 	int64_t decided_at; /* wall clock; 0: not yet */
 	uint8_t type, kind; /* enum request_type, enum kind */
 	uint8_t state;	    /* enum request_state */

@@ -55,6 +55,12 @@ static int options_exit(struct options *o, int status)
 	return OPTIONS_EXIT;
 }
 
+/* Most keys are no characters, which isalnum must not be asked about. */
+static bool key_is_letter(int key)
+{
+	return key > 0 && key < 128 && isalnum(key);
+}
+
 /* ---- help ---- */
 
 static void help_options(const struct option_def *d)
@@ -62,7 +68,7 @@ static void help_options(const struct option_def *d)
 	for (; d && d->key; d++) {
 		struct text left = {0};
 
-		if (isalnum(d->key))
+		if (key_is_letter(d->key))
 			text_printf(&left, "  -%c, --%s", d->key, d->name);
 		else
 			text_printf(&left, "      --%s", d->name);
@@ -154,7 +160,7 @@ static void table_add(struct table_for_getopt *t, const struct option_def *d)
 		int has = d->value ? required_argument : no_argument;
 
 		t->all[t->n++] = (struct option){d->name, has, NULL, d->key};
-		if (!isalnum(d->key))
+		if (!key_is_letter(d->key))
 			continue;
 		t->letters[t->n_letters++] = (char)d->key;
 		if (d->value)

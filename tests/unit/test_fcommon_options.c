@@ -102,6 +102,36 @@ START_TEST(mixed)
 }
 END_TEST
 
+/* Keys beyond the characters have no short form, whatever their low byte would be. */
+START_TEST(no_short_form)
+{
+	struct option_def many[OPTIONS_MAX + 1];
+	const struct command one[] = {{"do", NULL, "Do", NULL, many, false, NULL}, {NULL}};
+	const struct program p = {"prog", "1", "A program", NULL, NULL, one};
+
+	memset(many, 0, sizeof(many));
+	for (int first = 128; first < 4096; first += OPTIONS_MAX) {
+		struct options o;
+		struct line l;
+		struct said said;
+		int saved;
+		FILE *f;
+
+		for (int i = 0; i < OPTIONS_MAX; i++)
+			many[i] = (struct option_def){first + i, "long", NULL, "an option"};
+		line_split(&l, "do --help");
+		f = capture(STDOUT_FILENO, &saved);
+		ck_assert_int_eq(options_command(&o, &p, l.argc, l.argv), OPTIONS_END);
+		ck_assert_int_eq(options_next(&o), OPTIONS_EXIT);
+		captured(f, STDOUT_FILENO, saved, &said);
+		ck_assert_ptr_nonnull(strstr(said.text, "      --long"));
+		for (const char *at = strstr(said.text, ", --"); at;
+			at = strstr(at + 1, ", --"))
+			ck_abort_msg("a short form of %d..: %s", first, at - 4);
+	}
+}
+END_TEST
+
 START_TEST(stops)
 {
 	struct options o;
@@ -229,6 +259,7 @@ int main(void)
 	SRunner *sr = srunner_create(s);
 
 	tcase_add_test(tc, mixed);
+	tcase_add_test(tc, no_short_form);
 	tcase_add_test(tc, stops);
 	tcase_add_test(tc, errors);
 	tcase_add_test(tc, help);

@@ -6,7 +6,7 @@ set -l none "not __fish_seen_subcommand_from $commands"
 
 complete -c approval-hook -f
 complete -c approval-hook -l help -d 'Show the options'
-complete -c approval-hook -n "$none" -l version -d 'Show the version'
+complete -c approval-hook -l version -d 'Show the version'
 complete -c approval-hook -n "$none" -a claude -d 'Answer one hook event of Claude Code'
 complete -c approval-hook -n "$none" -a install -d "Add the hooks to an agent's settings"
 complete -c approval-hook -n "$none" -a uninstall -d 'Take them out again'
