@@ -8,7 +8,8 @@ man_pages = \
 	doc/approval-hook.1 \
 	doc/approvalctl.1 \
 	doc/approvald.8 \
-	doc/approvald.conf.5
+	doc/approvald.conf.5 \
+	doc/libapproval.3
 
 EXTRA_DIST += $(man_pages:=.scd)
 if BUILD_MAN

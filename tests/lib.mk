@@ -39,9 +39,9 @@ check_PROGRAMS += $(lib_inner_tests) $(lib_outer_tests)
 TESTS += $(lib_inner_tests) $(lib_outer_tests)
 endif
 
-# exported symbols; the header in strict C and in C++; the examples with the broker
-TESTS += tests/lib_symbols.sh tests/lib_header.sh tests/lib_examples.sh
-EXTRA_DIST += tests/lib_symbols.sh tests/lib_header.sh tests/lib_examples.sh tests/examples/consumer.cc
+# exported symbols; the header in strict C and in C++; the manual; the examples with the broker
+TESTS += tests/lib_symbols.sh tests/lib_header.sh tests/lib_man.sh tests/lib_examples.sh
+EXTRA_DIST += tests/lib_symbols.sh tests/lib_header.sh tests/lib_man.sh tests/lib_examples.sh tests/examples/consumer.cc
 
 # examples, built as their readers would: with the header and the library alone
 lib_examples = tests/examples/agent_blocking tests/examples/agent_async_poll \
