@@ -1,10 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * Calls whose paths are still being looked up, and what happens meanwhile. The broker is
- * stopped, so that all of it comes in one turn of its loop; the answer of the thread that
- * looks comes in a later one.
- */
+/* The paths of calls: whose they are, and what happens while they are looked up. */
 #include <check.h>
+#include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -43,7 +40,10 @@ static char state_of(pid_t pid)
 	return end[2];
 }
 
-/* Returns once it stands still. */
+/*
+ * Returns once it stands still. What is sent to it meanwhile comes in one turn of its
+ * loop, and the answer of the thread that looks for paths in a later one.
+ */
 static void broker_halt(void)
 {
 	ck_assert_int_eq(kill(b.pid, SIGSTOP), 0);
@@ -191,10 +191,91 @@ START_TEST(told_at_the_end)
 }
 END_TEST
 
+/* ---- a helper that sees another root than its agent ---- */
+
+/* What is inside the workspace is read without asking anybody: "allow". */
+static void read_inside(struct raw *r, const char *path, char verdict[16])
+{
+	struct wire_frame f;
+	struct wire_open m, i;
+	struct bytes text;
+
+	wire_map_open(&m, raw_call(r, "check"));
+	wire_map_strz(&m, "tool", "Read");
+	wire_map_key(&m, "input");
+	wire_map_open(&i, &r->out);
+	wire_map_strz(&i, "file_path", path);
+	wire_close(&i);
+	wire_close(&m);
+	f = raw_reply(r, raw_send(r));
+	ck_assert(!f.error.data);
+	text = raw_text(f.result, "verdict");
+	snprintf(verdict, 16, "%.*s", (int)text.len, (const char *)text.data);
+}
+
+static void helper_run(const char *file, const char *way)
+{
+	char empty[128], verdict[16];
+	struct raw r;
+
+	raw_connect(&r, b.agent);
+	snprintf(empty, sizeof(empty), "%s/empty", b.dir);
+	ck_assert_int_eq(mkdir(empty, 0700), 0);
+	if (chroot(empty) < 0 || chdir("/") < 0) {
+		printf("no right to change the root: not tried\n");
+		_exit(0);
+	}
+	/* it joins the session, whose subject is its parent */
+	ck_assert(!raw_hello_agent(&r, "a").error.data);
+	read_inside(&r, file, verdict);
+	ck_assert_str_eq(verdict, "allow");
+	/* in its own root there is nothing of the kind, and so nothing that leads out */
+	read_inside(&r, way, verdict);
+	ck_assert_str_eq(verdict, "ask");
+	_exit(0);
+}
+
+static void rooted_body(void)
+{
+	char workspace[128], file[160], way[160], verdict[16];
+	struct raw r;
+	int fd, status;
+	pid_t pid;
+
+	snprintf(workspace, sizeof(workspace), "%s/workspace", b.dir);
+	snprintf(file, sizeof(file), "%s/file", workspace);
+	ck_assert(mkdir(workspace, 0700) == 0 && chdir(workspace) == 0);
+	fd = open(file, O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
+	ck_assert_int_ge(fd, 0);
+	close(fd);
+	snprintf(way, sizeof(way), "%s/way-out", workspace);
+	ck_assert_int_eq(symlink("/etc/passwd", way), 0);
+	raw_connect(&r, b.agent);
+	ck_assert(!raw_hello_agent(&r, "a").error.data);
+	read_inside(&r, file, verdict);
+	ck_assert_str_eq(verdict, "allow");
+	read_inside(&r, way, verdict);
+	ck_assert_str_eq(verdict, "ask");
+	pid = fork();
+	if (pid == 0)
+		helper_run(file, way);
+	ck_assert_int_eq(waitpid(pid, &status, 0), pid);
+	_exit(WIFEXITED(status) ? WEXITSTATUS(status) : 1);
+}
+
+/* Paths are those of the session's subject, whoever of its tree makes the call. */
+START_TEST(paths_of_the_subject)
+{
+	in_child(rooted_body);
+	broker_stop(&b);
+	broker_fini(&b);
+}
+END_TEST
+
 int main(void)
 {
-	Suite *s = suite_create("parked calls");
-	TCase *t = tcase_create("parked");
+	Suite *s = suite_create("paths of calls");
+	TCase *t = tcase_create("paths");
 	SRunner *sr;
 	int failed;
 
@@ -202,6 +283,7 @@ int main(void)
 	tcase_add_checked_fixture(t, setup, NULL);
 	tcase_add_test(t, subject_is_judged_again);
 	tcase_add_test(t, told_at_the_end);
+	tcase_add_test(t, paths_of_the_subject);
 	suite_add_tcase(s, t);
 	sr = srunner_create(s);
 	srunner_run_all(sr, CK_NORMAL);
