@@ -13,8 +13,8 @@ tests_daemon_libtestdaemon_la_CFLAGS = $(AM_CFLAGS) $(CHECK_CFLAGS) $(JSON_CFLAG
 tests_daemon_libtestdaemon_la_LIBADD = libapproval/wire/libwire.la $(CHECK_LIBS) $(JSON_LIBS) \
 	-lutil
 
-daemon_tests = tests/daemon/test_disconnect tests/daemon/test_load tests/daemon/test_query \
-	tests/daemon/test_store
+daemon_tests = tests/daemon/test_disconnect tests/daemon/test_load tests/daemon/test_paths \
+	tests/daemon/test_query tests/daemon/test_store
 check_PROGRAMS += $(daemon_tests)
 TESTS += $(daemon_tests)
 
@@ -27,6 +27,9 @@ if SANITIZED
 tests_daemon_test_load_CFLAGS += -DSANITIZED
 endif
 tests_daemon_test_load_LDADD = tests/daemon/libtestdaemon.la
+tests_daemon_test_paths_SOURCES = tests/daemon/test_paths.c
+tests_daemon_test_paths_CFLAGS = $(AM_CFLAGS) $(CHECK_CFLAGS)
+tests_daemon_test_paths_LDADD = tests/daemon/libtestdaemon.la
 tests_daemon_test_query_SOURCES = tests/daemon/test_query.c
 tests_daemon_test_query_CFLAGS = $(AM_CFLAGS) $(CHECK_CFLAGS) $(SQLITE_CFLAGS) $(NETTLE_CFLAGS)
 tests_daemon_test_query_LDADD = tests/daemon/libtestdaemon.la broker/store/libstore.la \

@@ -72,7 +72,7 @@ int marks_lost_add(struct engine *e, const struct frontend *f)
 	for (unsigned i = 0; i < m->n_lost; i++) {
 		if (!lost_of(&m->lost[i], f))
 			continue;
-		if (!m->lost[i].name) { /* any: one more makes no difference but for the types */
+		if (!m->lost[i].name) { /* any: one more only adds its types */
 			m->lost[i].answers |= l.answers;
 			return 0;
 		}

@@ -53,7 +53,7 @@ struct history_query {
 	int event, verdict, source;   /* -1: any */
 	bool all_uids;
 	uint32_t uid;
-	/* asked with arg after every HISTORY_SLICE rows looked at; false ends; NULL: to the end */
+	/* asked after every HISTORY_SLICE rows looked at; false ends; NULL: to the end */
 	bool (*go_on)(void *arg);
 };
 

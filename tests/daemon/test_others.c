@@ -7,8 +7,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
-#include <sys/stat.h>
-#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -216,96 +214,6 @@ START_TEST(options_are_bounded)
 	f = options_ask(&r, "b", LIMIT_OPTIONS + 1);
 	ck_assert(f.type == WIRE_REPLY && bytes_is(raw_text(f.error, "code"), "too_large"));
 	raw_close(&r);
-	stop();
-}
-END_TEST
-
-/* ---- a helper that sees another root than its agent ---- */
-
-/* What is inside the workspace is read without asking anybody: "allow". */
-static void read_inside(struct raw *r, const char *path, char verdict[16])
-{
-	struct wire_frame f;
-	struct wire_open m, i;
-	struct bytes text;
-
-	wire_map_open(&m, raw_call(r, "check"));
-	wire_map_strz(&m, "tool", "Read");
-	wire_map_key(&m, "input");
-	wire_map_open(&i, &r->out);
-	wire_map_strz(&i, "file_path", path);
-	wire_close(&i);
-	wire_close(&m);
-	f = raw_reply(r, raw_send(r));
-	ck_assert(!f.error.data);
-	text = raw_text(f.result, "verdict");
-	snprintf(verdict, 16, "%.*s", (int)text.len, (const char *)text.data);
-}
-
-static void helper_run(const char *file, const char *way)
-{
-	char empty[128], verdict[16];
-	struct raw r;
-
-	raw_connect(&r, b.agent);
-	snprintf(empty, sizeof(empty), "%s/empty", b.dir);
-	ck_assert_int_eq(mkdir(empty, 0700), 0);
-	if (chroot(empty) < 0 || chdir("/") < 0) {
-		printf("no right to change the root: not tried\n");
-		_exit(0);
-	}
-	/* it joins the session, whose subject is its parent */
-	ck_assert(!raw_hello_agent(&r, "a").error.data);
-	read_inside(&r, file, verdict);
-	ck_assert_str_eq(verdict, "allow");
-	/* in its own root there is nothing of the kind, and so nothing that leads out */
-	read_inside(&r, way, verdict);
-	ck_assert_str_eq(verdict, "ask");
-	_exit(0);
-}
-
-static void rooted_run(void)
-{
-	char workspace[128], file[160], way[160], verdict[16];
-	struct raw r;
-	int fd, status;
-	pid_t pid;
-
-	snprintf(workspace, sizeof(workspace), "%s/workspace", b.dir);
-	snprintf(file, sizeof(file), "%s/file", workspace);
-	ck_assert(mkdir(workspace, 0700) == 0 && chdir(workspace) == 0);
-	fd = open(file, O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
-	ck_assert_int_ge(fd, 0);
-	close(fd);
-	snprintf(way, sizeof(way), "%s/way-out", workspace);
-	ck_assert_int_eq(symlink("/etc/passwd", way), 0);
-	raw_connect(&r, b.agent);
-	ck_assert(!raw_hello_agent(&r, "a").error.data);
-	read_inside(&r, file, verdict);
-	ck_assert_str_eq(verdict, "allow");
-	read_inside(&r, way, verdict);
-	ck_assert_str_eq(verdict, "ask");
-	pid = fork();
-	if (pid == 0)
-		helper_run(file, way);
-	ck_assert_int_eq(waitpid(pid, &status, 0), pid);
-	_exit(WIFEXITED(status) ? WEXITSTATUS(status) : 1);
-}
-
-/* Paths are those of the session's subject, whoever of its tree makes the call. */
-START_TEST(paths_of_the_subject)
-{
-	static const char *const args[] = {"--store", "none", NULL};
-	int status;
-	pid_t pid;
-
-	broker_init(&b);
-	broker_start(&b, args);
-	pid = fork();
-	if (pid == 0)
-		rooted_run();
-	ck_assert_int_eq(waitpid(pid, &status, 0), pid);
-	ck_assert_int_eq(status, 0);
 	stop();
 }
 END_TEST
@@ -528,7 +436,6 @@ int main(void)
 	tcase_add_test(t, outcomes_are_counted);
 	tcase_add_test(t, notifications_are_counted);
 	tcase_add_test(t, options_are_bounded);
-	tcase_add_test(t, paths_of_the_subject);
 	tcase_add_test(t, places_stay_free);
 #ifndef SANITIZED
 	tcase_add_test(t, denied_is_small);

@@ -217,7 +217,8 @@ START_TEST(killed_while_pruning)
 
 			j = open_db();
 			for (int64_t now = 0;; now += 10000000)
-				if (journal_prune(j, &r, now, 30) > 0 && write(fds[1], "", 1) != 1)
+				if (journal_prune(j, &r, now, 30) > 0 &&
+					write(fds[1], "", 1) != 1)
 					_exit(1);
 		}
 		close(fds[1]);
