@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-EXTRA_DIST += doc/protocol.md doc/security.md doc/hacking.md
+EXTRA_DIST += doc/protocol.md doc/security.md doc/hacking.md doc/shell.md
 
 # Add a page here; its source is the same name with .scd behind it.
 man_pages = \
