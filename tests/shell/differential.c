@@ -16,6 +16,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -33,7 +34,8 @@ static const char driver[] =
 	"	if (eval \"__f() { :\n$__text\n}\"); then echo 1 >&8; else echo 0 >&8; fi\n"
 	"	if IFS= read -r -d '' -u 7 __run && [[ $__run == 1 ]]; then\n"
 	"		cd ../work\n"
-	"		(N_=$i; unset OLDPWD __run; eval \"unset __text i; $__text\") 8>&- "
+	"		(ulimit -t 5; N_=$i; unset OLDPWD __run; eval \"unset __text i; "
+	"$__text\") 8>&- "
 	"7<&- >/dev/null\n"
 	"		wait\n"
 	"		cd ../files\n"
@@ -125,7 +127,8 @@ static void script_make(const char *path)
 	FILE *const f = fopen(path, "w");
 
 	need(f, path);
-	fputs("#!/bin/dash\nprintf '%s\\0' \"$N_\" \"$PWD\" $# \"$@\" >>\"$N_RUNS\"\n", f);
+	fputs("#!/bin/dash\nprintf '%s\\0' \"$N_\" \"$PWD\" $# \"$@\" >>\"$N_RUNS\"\nexit 0\n",
+		f);
 	need(fclose(f) == 0 && chmod(path, 0700) == 0, path);
 }
 
@@ -166,6 +169,7 @@ static void bash_run(void)
 	need(pid >= 0, "fork");
 	if (pid == 0) {
 		setpgid(0, 0);
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
 		execle("/bin/bash", "bash", "--norc", "--noprofile", "-c", driver, (char *)NULL,
 			environment);
 		_exit(127);

@@ -393,7 +393,9 @@ static void compound(struct generator *g)
 		break;
 	case 2: loop(g, "for x in 1 2 {a,b} $y"); break;
 	case 3: loop(g, g->sh ? "for x in a b" : "for ((i=0; i<2; i++))"); break;
-	case 4: loop(g, PICK(g, "while false", "until p until", "while p w && false")); break;
+	case 4:
+		loop(g, PICK(g, "while false", "until p until; true", "while p w && false"));
+		break;
 	case 5:
 		put(g, "case ");
 		word(g);
