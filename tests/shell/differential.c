@@ -34,7 +34,7 @@ static const char driver[] =
 	"	if (eval \"__f() { :\n$__text\n}\"); then echo 1 >&8; else echo 0 >&8; fi\n"
 	"	if IFS= read -r -d '' -u 7 __run && [[ $__run == 1 ]]; then\n"
 	"		cd ../work\n"
-	"		(ulimit -t 5; N_=$i; unset OLDPWD __run; eval \"unset __text i; "
+	"		(ulimit -t 1; N_=$i; unset OLDPWD __run; eval \"unset __text i; "
 	"$__text\") 8>&- "
 	"7<&- >/dev/null\n"
 	"		wait\n"

@@ -139,6 +139,8 @@ static bool tilde_read(struct reader *r, struct word_state *w, const char *start
 	w->brace |= memchr(name, '{', (size_t)(p - name)) != NULL;
 	if (r->sh && r->in.p != start && !(mode & WORD_VALUE))
 		put_unknown(r, w, true); /* in an operand NAME=~ not every sh expands it */
+	else if (r->sh && p > name)
+		put_unknown(r, w, true);
 	else if (p == name ? parameter_known(r, bytes_of("HOME"), &home)
 			   : p == name + 1 && *name == '+' &&
 				     parameter_known(r, bytes_of("PWD"), &home)) {
