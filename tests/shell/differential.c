@@ -300,6 +300,7 @@ static size_t runs_check(struct text *texts, size_t n, const struct shell_arena 
 
 	need(words, "calloc");
 	while (p < end) {
+		const bool unnumbered = *p == '\0';
 		const size_t at = strtoul(p, NULL, 10);
 		struct call call = {.folder = p + strlen(p) + 1, .words = words};
 
@@ -316,6 +317,9 @@ static size_t runs_check(struct text *texts, size_t n, const struct shell_arena 
 			words[i] = p;
 			p += strlen(p) + 1;
 		}
+		/* without a number: a text that we don't read left the function around it */
+		if (unnumbered)
+			continue;
 		calls++;
 		if (!is_expected(&shell, &call))
 			show("ran unseen", text, &call);
