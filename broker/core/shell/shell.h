@@ -124,14 +124,19 @@ enum shell_command_flag {
 	SHELL_KEYWORD = 1,
 	/*
 	 * Runs what it was given: those commands follow it in the array, their `via` is
-	 * its index. It needs no allow rule of its own unless SHELL_BARS is set in it.
+	 * its index. For allow it is seen through and needs no rule, unless SHELL_OPAQUE.
 	 */
 	SHELL_WRAPS = 2,
 	/*
-	 * No allow rule for this command applies here, by what stands around it: it runs
-	 * under sudo, env with assignments, xargs, find -exec and the like.
+	 * A wrapper that allow does not see through (sudo, env with assignments, xargs,
+	 * find -exec and the like): the rule has to be for it, as for any command.
 	 */
-	SHELL_BARS = 4,
+	SHELL_OPAQUE = 4,
+	/*
+	 * Runs below an opaque wrapper, directly or in -c text: it needs no allow rule,
+	 * since the wrapper does, and none for it counts.
+	 */
+	SHELL_COVERED = 512,
 	SHELL_MORE = 8,		  /* further operands, which aren't known, are added */
 	SHELL_BACKGROUND = 16,	  /* in a background list or coprocess */
 	SHELL_IN_FUNCTION = 32,	  /* in a function's body: runs whenever that is called */
@@ -214,10 +219,10 @@ struct shell_arg {
 /* Goes through the words after a command's name. */
 struct shell_args {
 	const struct shell_word *word, *end;
-	const struct shell_options *options; /* of the table, for this command */
-	struct bytes cluster;		     /* the rest of clustered short options */
-	bool no_more;			     /* `--` was seen */
-	uint32_t operands;		     /* seen so far */
+	const void *table;    /* what is known of this command's options */
+	struct bytes cluster; /* the rest of clustered short options */
+	bool no_more;	      /* `--` was seen */
+	uint32_t operands;    /* seen so far */
 	uint32_t state;
 };
 
