@@ -71,7 +71,7 @@ struct shell_word {
 
 struct shell_assign {
 	struct bytes name;	 /* without a subscript */
-	struct shell_word value; /* of an array: dynamic */
+	struct shell_word value; /* an array gives one for each of its words */
 };
 
 enum shell_redirect_op {
@@ -96,7 +96,6 @@ struct shell_redirect {
 enum shell_nest_kind {
 	SHELL_TOP,
 	SHELL_SUBSHELL,	   /* ( ) */
-	SHELL_GROUP,	   /* { } and compound commands */
 	SHELL_FUNCTION,	   /* the body of a function, whether called or not */
 	SHELL_SUBSTITUTED, /* $( ) or ` `: its output is in a word of the owner */
 	SHELL_PROC_IN,	   /* <( ): the owner reads its output by a file name */
@@ -143,6 +142,7 @@ enum shell_command_flag {
 	SHELL_STDIN_UNKNOWN = 64, /* in a function's body or trap: from anywhere */
 	SHELL_ROOT = 128,	  /* under sudo, doas and the like */
 	SHELL_NAME_DYNAMIC = 256, /* its name is not known; SHELL_UNREAD is set as well */
+	SHELL_READS_CODE = 1024,  /* a shell that runs what its standard input gives */
 };
 
 struct shell_command {
