@@ -220,6 +220,7 @@ struct shell_arg {
 struct shell_args {
 	const struct shell_word *word, *end;
 	const void *table;    /* what is known of this command's options */
+	struct bytes name;    /* the command's */
 	struct bytes cluster; /* the rest of clustered short options */
 	bool no_more;	      /* `--` was seen */
 	uint32_t operands;    /* seen so far */
