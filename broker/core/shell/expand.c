@@ -54,8 +54,12 @@ bool expand_commands(struct reader *r, enum shell_nest_kind kind)
 		r->from_end = owner + 1;
 	}
 	r->in.p++;
+	if (peek(r) == '(' && kind != SHELL_SUBSTITUTED)
+		return unread(r, "an arithmetic expression that is not clear");
+	r->substitutions++;
 	if (!list_read(r, true))
 		return false;
+	r->substitutions--;
 	if (peek(r) != ')')
 		return unread(r, "a substitution without its end");
 	r->in.p++;

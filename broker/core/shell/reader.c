@@ -194,6 +194,8 @@ static void read_once(struct reader *r, struct bytes text, const struct shell_ar
 	place_set(r, r->context->cwd.len ? cwd_of(r, r->context->cwd) : &cwd_unknown);
 	if (list_read(r, true) && !at_end(r))
 		unread(r, "a word or sign that does not belong here");
+	if (r->docs)
+		unread(r, "a here-document without its end");
 	if (r->arithmetic && r->bait)
 		unread_at(r, "a text that an arithmetic expression might run", 0);
 	if (r->out->n > 1)

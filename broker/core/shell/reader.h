@@ -79,6 +79,7 @@ struct reader {
 	struct place place;
 	struct here_doc *docs, **docs_tail; /* whose bodies come after the next newline */
 	uint32_t nest, depth, texts, loops;
+	uint32_t substitutions; /* $( ) and the like that are open here */
 	uint32_t from, from_end;
 	uint32_t command_flags; /* enum shell_command_flag of what surrounds */
 	uint32_t via;

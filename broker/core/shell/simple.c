@@ -89,10 +89,23 @@ static bool assign_push(struct reader *r, struct bytes name, const struct shell_
 	return true;
 }
 
+/* `[SUBSCRIPT]=value` may hold anything up to its end: only the plain ones are read. */
+static bool element_is_clear(const struct reader *r)
+{
+	const char *p = r->in.p;
+
+	if (*p != '[')
+		return true;
+	while (++p < r->in.end && char_class(*p) & CHAR_NAME)
+		;
+	return p < r->in.end && *p == ']';
+}
+
 /* The words between parentheses, at the first of those. */
 static bool array_read(struct reader *r, struct bytes name)
 {
 	const struct shell_word none = {.offset = offset_at(r, r->in.p)};
+	const char *const start = r->in.p;
 	char *const mark = r->stack;
 	uint32_t n = 0;
 
@@ -108,10 +121,15 @@ static bool array_read(struct reader *r, struct bytes name)
 			break;
 		if (!word_follows(r))
 			return unread(r, "an array that is not clear");
+		if (!element_is_clear(r))
+			return unread(r, "an array that is not clear");
 		if (!words_read(r, 0, &n))
 			return false;
 	}
 	r->in.p++;
+	/* there Bash 5.2 takes the quotes of backslashes away before it reads the array */
+	if (r->substitutions && memchr(start, '\\', (size_t)(r->in.p - start)))
+		return unread(r, "an array inside of a substitution");
 	/* the words on the stack become assignments */
 	for (struct item *i = items_at(mark); (char *)(i + 1) <= r->stack; i++) {
 		i->kind = ITEM_ASSIGN;
@@ -156,6 +174,14 @@ static bool assign_read(struct reader *r, size_t name_len, size_t len)
 	return assign_push(r, name, &value);
 }
 
+/* NAME[ where an assignment may stand: the word goes on to the `]`, blanks and all. */
+static bool subscript_follows(const struct reader *r)
+{
+	const size_t n = name_length(r->in.p, r->in.end);
+
+	return n && peek_at(r, n) == '[';
+}
+
 /* ---- the command ---- */
 
 struct simple {
@@ -197,6 +223,8 @@ static bool name_read(struct reader *r, struct simple *s, bool *function)
 		"declare", "typeset", "local", "export", "readonly", NULL};
 	const struct shell_word *word;
 
+	if (subscript_follows(r))
+		return unread(r, "a subscript that is not clear");
 	if (!words_read(r, WORD_FIRST, &s->nwords))
 		return false;
 	if (s->nwords == 0)
@@ -247,6 +275,8 @@ bool simple_read(struct reader *r)
 		} else if (!word_follows(r)) {
 			break;
 		} else if (s.nwords) {
+			if (s.declares && subscript_follows(r))
+				return unread(r, "a subscript that is not clear");
 			if (!words_read(r, 0, &s.nwords) || !operand_array(r, &s))
 				return false;
 		} else if ((len = assign_length(r, &name)) != 0) {

@@ -104,6 +104,8 @@ static bool tilde_counts(const struct reader *r, const char *start, unsigned mod
 		return false;
 	if (mode & WORD_VALUE)
 		return p[-1] == ':';
+	if (mode & WORD_NO_BRACE)
+		return false; /* out of braces, or no operand */
 	n = name_length(name, p);
 	name += n;
 	if (n && name < p && *name == '+')
@@ -131,7 +133,11 @@ static bool tilde_read(struct reader *r, struct word_state *w, const char *start
 		put_plain(r, w, r->in.p++, 1);
 		return true;
 	}
-	if (p == name ? parameter_known(r, bytes_of("HOME"), &home)
+	/* the name of a user may come out of braces */
+	w->brace |= memchr(name, '{', (size_t)(p - name)) != NULL;
+	if (r->sh && r->in.p != start && !(mode & WORD_VALUE))
+		put_unknown(r, w, true); /* in an operand NAME=~ not every sh expands it */
+	else if (p == name ? parameter_known(r, bytes_of("HOME"), &home)
 		      : p == name + 1 && *name == '+' &&
 				parameter_known(r, bytes_of("PWD"), &home)) {
 		if (r->stack == w->start)
