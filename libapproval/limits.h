@@ -66,6 +66,7 @@
 #define LIMIT_SHELL_NESTS	4096u	    /* subshells, substitutions and the like */
 #define LIMIT_SHELL_DEPTH	48u	    /* of them within each other */
 #define LIMIT_SHELL_TEXTS	8u	    /* texts given to eval or -c within each other */
+#define LIMIT_SHELL_CDS		64u	    /* changes of directory; then it is unknown */
 #define LIMIT_SHELL_BRACES	1024u	    /* words from brace expansions in a text */
 #define LIMIT_SHELL_BRACE_BYTES 65536u	    /* bytes of those */
 #define LIMIT_SHELL_BRACE_WORD	1024u	    /* bytes of a word with a brace expansion */

@@ -27,12 +27,14 @@
 
 static const char driver[] =
 	"exec 8>syntax 2>/dev/null </dev/null\n"
+	"export N_RUNS=$PWD/runs N_=\n"
 	"i=0\n"
 	"while IFS= read -r -d '' -u 7 __text; do\n"
 	"	if (eval \"__f() { :\n$__text\n}\"); then echo 1 >&8; else echo 0 >&8; fi\n"
 	"	if IFS= read -r -d '' -u 7 __run && [[ $__run == 1 ]]; then\n"
 	"		cd ../work\n"
-	"		(export N_=$i; unset OLDPWD __run; eval \"unset __text i; $__text\") 8>&- 7<&- >/dev/null\n"
+	"		(N_=$i; unset OLDPWD __run; eval \"unset __text i; $__text\") 8>&- "
+	"7<&- >/dev/null\n"
 	"		wait\n"
 	"		cd ../files\n"
 	"	fi\n"
@@ -56,7 +58,7 @@ static void need(bool ok, const char *what)
 struct text {
 	char *data;
 	size_t len;
-	bool read;   /* by us */
+	bool read;     /* by us */
 	bool accepted; /* by Bash */
 	const char *reason;
 };
@@ -116,10 +118,10 @@ static void program(const char *name, const char *target)
 
 static void folders_make(const char *self)
 {
-	static const char *const folders[] = {"", "/bin", "/files", "/work", "/work/a", "/work/b",
-		"/work/a/b", "/home"};
-	static const char *const programs[] = {"bash", "env", "timeout", "nice", "nohup", "xargs",
-		"find"};
+	static const char *const folders[] = {
+		"", "/bin", "/files", "/work", "/work/a", "/work/b", "/work/a/b", "/home"};
+	static const char *const programs[] = {
+		"bash", "env", "timeout", "nice", "nohup", "xargs", "find"};
 	char path[128];
 
 	need(mkdtemp(top), top);
@@ -166,11 +168,10 @@ static void bash_run(void)
 static int record(int argc, char **argv)
 {
 	static char buf[65536];
-	char path[128];
 	size_t n = 0;
 	int fd;
 
-	if (!getenv("N_") || !getenv("PATH"))
+	if (!getenv("N_") || !getenv("N_RUNS"))
 		return 1;
 	n += (size_t)snprintf(buf, 16, "%s", getenv("N_")) + 1;
 	if (!getcwd(buf + n, 4096))
@@ -185,9 +186,7 @@ static int record(int argc, char **argv)
 		memcpy(buf + n, argv[i], len);
 		n += len;
 	}
-	snprintf(path, sizeof(path), "%.*s/files/runs",
-		(int)(strrchr(getenv("PATH"), '/') - getenv("PATH")), getenv("PATH"));
-	fd = open(path, O_WRONLY | O_APPEND | O_CLOEXEC);
+	fd = open(getenv("N_RUNS"), O_WRONLY | O_APPEND | O_CLOEXEC);
 	return fd < 0 || write(fd, buf, n) != (ssize_t)n;
 }
 

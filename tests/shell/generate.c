@@ -84,8 +84,8 @@ static void single(struct generator *g)
 {
 	put(g, "'");
 	for (unsigned n = below(g, 4); n > 0; n--)
-		put(g, PICK(g, "a", " ", "$x", "\\", "\"", "*", "`", ";", "|", "#", "(", "{a,b}",
-			       "~", "&&", "!", "[", "-"));
+		put(g, PICK(g, "a", " ", "$x", "\\", "\"", "*", "`", ";", "|", "#", "(",
+			       "{a,b}", "~", "&&", "!", "[", "-"));
 	put(g, "'");
 }
 
@@ -148,9 +148,10 @@ static void ansi(struct generator *g)
 static void braces(struct generator *g, unsigned depth)
 {
 	put(g, PICK(g, "{a,b}", "{1..3}", "{b,c}{1,2}", "x{,y}", "{3..1}", "{a..c}", "{01..3}",
-		       "{1..5..2}", "{a,b", "a,b}", "{}", "{a}", "{-1..1}", "{a..3}", "{\"a b\",c}",
-		       "{$x,y}", "{~,z}", "{c..a..2}", "{a,'}'}", "{,}", "{'a,b'}", "a{b,c}d",
-		       "{a,{b,c}}", "{\\,,z}", "{a,b}}", "{{a,b}", "{1..2}{x}"));
+		       "{1..5..2}", "{a,b", "a,b}", "{}", "{a}", "{-1..1}", "{a..3}",
+		       "{\"a b\",c}", "{$x,y}", "{~,z}", "{c..a..2}", "{a,'}'}", "{,}",
+		       "{'a,b'}", "a{b,c}d", "{a,{b,c}}", "{\\,,z}", "{a,b}}", "{{a,b}",
+		       "{1..2}{x}"));
 	if (depth && one_in(g, 3)) {
 		put(g, "{p");
 		braces(g, depth - 1);
@@ -184,7 +185,9 @@ static void part(struct generator *g)
 		if (!g->sh)
 			braces(g, 2);
 		break;
-	case 11: put(g, PICK(g, "~", "~/z", "=~/y", "A=~/x", ":~", "~+", "A=b:~/c", "~\"/q\"")); break;
+	case 11:
+		put(g, PICK(g, "~", "~/z", "=~/y", "A=~/x", ":~", "~+", "A=b:~/c", "~\"/q\""));
+		break;
 	case 12:
 		if (!g->sh && one_in(g, 4) && g->depth < 3) {
 			g->depth++;
@@ -195,9 +198,9 @@ static void part(struct generator *g)
 		break;
 	case 13: put(g, one_in(g, 5) ? "\\\n" : "k"); break;
 	default:
-		put(g, PICK(g, "a", "b", "x1", "-f", "foo.c", "A=b", "%", "@", "+", "^", "!", "a#b",
-			       ":", "/y", ",", "..", "--", "-rf", "=", "a=", "2", "\xc3\xa9", "\r",
-			       "\xa0", "a{b", "}"));
+		put(g, PICK(g, "a", "b", "x1", "-f", "foo.c", "A=b", "%", "@", "+", "^", "!",
+			       "a#b", ":", "/y", ",", "..", "--", "-rf", "=", "a=", "2",
+			       "\xc3\xa9", "\r", "\xa0", "a{b", "}"));
 		break;
 	}
 }
@@ -221,13 +224,16 @@ static void redirect(struct generator *g)
 	case 1: put(g, PICK(g, ">>f2", "2>/dev/null", ">/dev/null", "2> f3")); break;
 	case 2: put(g, PICK(g, "2>&1", ">&2", "</dev/null", "<&0", "3>&1", "3>&-")); break;
 	case 3: put(g, g->sh ? ">|f4" : PICK(g, "&>f5", ">&f6", "&>>f7", ">|f4")); break;
-	case 4: put(g, g->sh ? "</dev/null" : PICK(g, "<<<word", "<<< \"$x y\"", "<<<$x")); break;
+	case 4:
+		put(g, g->sh ? "</dev/null" : PICK(g, "<<<word", "<<< \"$x y\"", "<<<$x"));
+		break;
 	case 5:
 	case 6:
 		if (g->docs < 3 && g->depth < 3) {
 			g->quoted[g->docs] = one_in(g, 2);
-			put(g, g->quoted[g->docs] ? PICK(g, "<<'Q'", "<<\"Q\"", "<<\\Q", "<< 'Q'")
-						  : PICK(g, "<<E", "<< E"));
+			put(g, g->quoted[g->docs]
+					? PICK(g, "<<'Q'", "<<\"Q\"", "<<\\Q", "<< 'Q'")
+					: PICK(g, "<<E", "<< E"));
 			g->docs++;
 			break;
 		}
@@ -337,9 +343,14 @@ static void wrapped(struct generator *g)
 		quoted_text(g);
 		put(g, " EXIT");
 		return;
-	case 10: put(g, "cd "), put(g, PICK(g, "a", "b", "a/b", "..", ".", "nowhere", "-", "$x", "a && cd b"));
+	case 10:
+		put(g, "cd "), put(g, PICK(g, "a", "b", "a/b", "..", ".", "nowhere", "-", "$x",
+					      "a && cd b"));
 		return;
-	case 11: put(g, PICK(g, "true", "false", ":", "exit", "break", "return", "set -e", "set -- a b")); return;
+	case 11:
+		put(g, PICK(g, "true", "false", ":", "exit", "break", "return", "set -e",
+			       "set -- a b"));
+		return;
 	case 12:
 		put(g, "f() { ");
 		list(g, "; }");
@@ -358,8 +369,8 @@ static void wrapped(struct generator *g)
 static void condition(struct generator *g)
 {
 	put(g, "[[ ");
-	put(g, PICK(g, "a == a", "$x = *b", "-n $x", "! -e q", "a < b && ( c > a )", "$x =~ ^(a|b)$",
-		       "-z \"\"", "1 -eq 1 || a", "$(p cond) == x", "a"));
+	put(g, PICK(g, "a == a", "$x = *b", "-n $x", "! -e q", "a < b && ( c > a )",
+		       "$x =~ ^(a|b)$", "-z \"\"", "1 -eq 1 || a", "$(p cond) == x", "a"));
 	put(g, " ]]");
 }
 
@@ -447,8 +458,8 @@ static void list(struct generator *g, const char *end)
 		command(g);
 		if (n == 1)
 			break;
-		put(g, PICK(g, " && ", " || ", "; ", " | ", "\n", " &&\n", "&&", ";", "|", " & ",
-			       " # comment ' \"\n", g->sh ? " | " : " |& "));
+		put(g, PICK(g, " && ", " || ", "; ", " | ", "\n", " &&\n", "&&", ";", "|",
+			       " & ", " # comment ' \"\n", g->sh ? " | " : " |& "));
 		if (g->text[g->len - 1] == '\n') {
 			g->len--;
 			newline(g);

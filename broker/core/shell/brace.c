@@ -289,8 +289,7 @@ static bool piece_read(struct reader *r, struct bytes text, unsigned mode, struc
 
 	r->in.start = r->in.p = text.data;
 	r->in.end = r->in.p + text.len;
-	return word_read(r, mode | WORD_NO_BRACE, &item->word, &brace) &&
-	       (at_end(r) || unread(r, not_clear));
+	return word_read(r, mode, &item->word, &brace) && (at_end(r) || unread(r, not_clear));
 }
 
 bool brace_words(
@@ -307,7 +306,9 @@ bool brace_words(
 	pieces_init(&list);
 	if (!expand(r, (struct bytes){start, len}, &list))
 		return false;
-	several = list.first->next;
+	several = list.first->next || list.first->text.len != len;
+	if (several)
+		mode |= WORD_NO_BRACE;
 	r->in.fixed = true;
 	r->in.offset = offset;
 	for (const struct piece *piece = list.first; piece; piece = piece->next) {

@@ -181,7 +181,7 @@ bool command_read(struct reader *r)
 {
 	if (compound_follows(r))
 		return compound_read(r);
-	if (list_ends(r) || at_word(r, "!"))
+	if (list_ends(r) || at_word(r, "!") || at_word(r, "in"))
 		return unread(r, "a command is missing");
 	return simple_read(r);
 }

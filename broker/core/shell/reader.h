@@ -91,6 +91,7 @@ struct reader {
 	bool arithmetic; /* a variable's value is evaluated as an expression */
 	bool bait;	 /* a literal text that an evaluation would run */
 	uint32_t brace_words, brace_bytes;
+	uint32_t cds; /* changes of directory so far */
 };
 
 /* A word while it is read: its pattern form grows on the stack. */

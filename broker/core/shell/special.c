@@ -125,8 +125,10 @@ static void cd_finish(struct reader *r, struct shell_command *c)
 	if (word && k + 1 == c->nwords && !(word->flags & (SHELL_DYNAMIC | SHELL_GLOB)) &&
 		!bytes_is(word->text, "-") && !(pushd && has_text(word, "+"))) {
 		/* CDPATH could lead elsewhere where it is set */
-		if (r->known || *(const char *)word->text.data == '/' ||
-			*(const char *)word->text.data == '.')
+		if (++r->cds > LIMIT_SHELL_CDS)
+			to = &cwd_unknown;
+		else if (r->known || *(const char *)word->text.data == '/' ||
+			 *(const char *)word->text.data == '.')
 			to = cwd_enter(r, r->place.here, word->text);
 	} else if (!word && !pushd && parameter_known(r, bytes_of("HOME"), &home)) {
 		to = cwd_of(r, home);

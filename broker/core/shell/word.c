@@ -127,7 +127,9 @@ static bool tilde_read(struct reader *r, struct word_state *w, const char *start
 	while (p < r->in.end && !(char_class(*p) & (CHAR_END | CHAR_QUOTE)) && *p != '/' &&
 		!(value && *p == ':'))
 		p++;
-	if (p < r->in.end && char_class(*p) & CHAR_QUOTE) {
+	if (p < r->in.end &&
+		(char_class(*p) & CHAR_QUOTE ||
+			((*p == '<' || *p == '>') && r->in.end - p > 1 && p[1] == '('))) {
 		if (*p == '\\' && r->in.end - p > 1 && p[1] == '\n')
 			return unread(r, "a joined line after ~");
 		put_plain(r, w, r->in.p++, 1);
@@ -138,8 +140,8 @@ static bool tilde_read(struct reader *r, struct word_state *w, const char *start
 	if (r->sh && r->in.p != start && !(mode & WORD_VALUE))
 		put_unknown(r, w, true); /* in an operand NAME=~ not every sh expands it */
 	else if (p == name ? parameter_known(r, bytes_of("HOME"), &home)
-		      : p == name + 1 && *name == '+' &&
-				parameter_known(r, bytes_of("PWD"), &home)) {
+			   : p == name + 1 && *name == '+' &&
+				     parameter_known(r, bytes_of("PWD"), &home)) {
 		if (r->stack == w->start)
 			w->flags |= SHELL_HOMED;
 		put_quoted(r, w, home.data, home.len);
