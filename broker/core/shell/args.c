@@ -95,9 +95,9 @@ static void long_next(struct shell_args *args, struct shell_arg *out, size_t das
 	if (!table || !option_long(table, out->name, &known))
 		return;
 	out->name = known.letter ? (struct bytes){known.letter, 1} : known.name;
-	out->is_text = known.text;
 	if (known.value && !equal)
 		take_value(args, out);
+	out->is_text = known.text && out->has_value;
 }
 
 static void option_next(struct shell_args *args, struct shell_arg *out)

@@ -96,7 +96,7 @@ static bool body_find(struct reader *r, const struct here_doc *doc, const char *
 			continue;
 		joined = ends_joined(line, stop);
 		/* lines that could join to the mark */
-		if (joined && (doc->strip || ((size_t)(stop - line) <= mark.len &&
+		if (joined && (doc->strip || ((size_t)(stop - line - 1) <= mark.len &&
 						     memcmp(line, mark.data,
 							     (size_t)(stop - line - 1)) == 0)))
 			return unread(r, "a here-document whose end is not clear");

@@ -208,10 +208,16 @@ static bool operand_array(struct reader *r, const struct simple *s)
 	const struct bytes text = last->word.text;
 	const char *const p = text.data;
 	const size_t n = name_length(p, p + text.len);
+	char *unknown;
 
 	if (peek(r) != '(' || !s->declares || n == 0 || text.len - n > 2 ||
 		p[text.len - 1] != '=' || last->word.flags)
 		return true;
+	unknown = result_alloc(r, 1, text.len + 1);
+	if (!unknown)
+		return false;
+	memcpy(unknown, p, text.len);
+	last->word.text = (struct bytes){unknown, text.len + 1};
 	last->word.flags |= SHELL_DYNAMIC;
 	r->out->flags |= SHELL_HAS_DYNAMIC;
 	return array_read(r, (struct bytes){p, n});

@@ -208,6 +208,8 @@ static bool option_read(
 	if (bytes_in(word->text, longs))
 		return true;
 	if (bytes_in(word->text, files)) {
+		if (o->k < c->nwords && c->words[o->k].flags & SHELL_SPLITS)
+			unread_at(r, "a shell's words that are not known", word->offset);
 		o->k++;
 		return true;
 	}

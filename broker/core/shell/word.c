@@ -291,14 +291,12 @@ bool words_read(struct reader *r, unsigned mode, uint32_t *n)
 
 	if (!word_read(r, mode, &word, &brace))
 		return false;
-	if (brace && !(word.flags & (SHELL_SUBST | SHELL_PROC)) &&
-		!memmem(start, (size_t)(r->in.p - start), "$(", 2))
+	/* substitutions are read once, so it is not known which words come of them */
+	if (brace && (word.flags & (SHELL_SUBST | SHELL_PROC) ||
+			     memmem(start, (size_t)(r->in.p - start), "$(", 2)))
+		return unread(r, "a substitution inside of braces");
+	if (brace)
 		return brace_words(r, start, r->in.p, mode, n);
-	if (brace) {
-		/* substitutions are read once, so it is not known which words come of it */
-		word.flags |= SHELL_DYNAMIC | SHELL_SPLITS | SHELL_BRACE;
-		r->out->flags |= SHELL_HAS_DYNAMIC;
-	}
 	item = stack_alloc(r, sizeof(*item));
 	if (!item)
 		return false;
