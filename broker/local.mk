@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 include broker/core/local.mk
-include broker/core/rules/local.mk
 include broker/io/local.mk
 include broker/store/local.mk
 include broker/daemon.mk
+include broker/core/rules/local.mk
