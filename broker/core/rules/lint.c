@@ -48,18 +48,34 @@ static const char *const runners[] = {"bash", "busybox", "command", "dash", "doa
 	"podman", "setsid", "sh", "ssh", "stdbuf", "su", "sudo", "time", "timeout", "watch",
 	"xargs", "zsh", NULL};
 
-static bool runs_others(struct bytes name)
+static struct bytes next_part(struct bytes *text, char at)
+{
+	const char *const end = text->len ? memchr(text->data, at, text->len) : NULL;
+	const struct bytes head = {
+		text->data, end ? (size_t)(end - (const char *)text->data) : text->len};
+
+	*text = end ? (struct bytes){end + 1, text->len - head.len - 1} : (struct bytes){NULL, 0};
+	return head;
+}
+
+/* Whether what begins with the pattern's literal words can run others, by some option. */
+static bool runs_others(const struct command_pattern *p)
 {
 	static const char *const options[] = {"x", "-c", "-e", "-exec", "-i"};
+	struct shell_word words[8];
+	struct shell_command command = {.words = words};
+	struct bytes rest = p->words.parts[0];
+	uint32_t n = 0;
 
 	for (const char *const *r = runners; *r; r++)
-		if (bytes_is(name, *r))
+		if (bytes_is(p->name, *r))
 			return true;
+	while (n < p->n_literal && n < sizeof(words) / sizeof(*words) - 2)
+		words[n++] = (struct shell_word){.text = next_part(&rest, GLOB_SEPARATOR)};
+	command.nwords = n + 2;
+	words[n + 1] = (struct shell_word){.text = bytes_of("x")};
 	for (size_t i = 0; i < sizeof(options) / sizeof(*options); i++) {
-		const struct shell_word words[] = {{.text = name},
-			{.text = bytes_of(options[i])}, {.text = bytes_of("x")}};
-		const struct shell_command command = {.words = words, .nwords = 3};
-
+		words[n] = (struct shell_word){.text = bytes_of(options[i])};
 		if (shell_traits(&command) & SHELL_RUNS_OTHERS)
 			return true;
 	}
@@ -82,7 +98,7 @@ static void lint_command(struct linter *l)
 
 		if (!p->name.data)
 			warn(l, LINT_ANY_COMMAND, NULL);
-		else if (runs_others(p->name))
+		else if (runs_others(p))
 			warn(l, LINT_RUNS_OTHERS, NULL);
 		if (p->name.data &&
 			(p->words.n > 2 ||
@@ -167,17 +183,6 @@ static const struct rule_entry *shadow_in(struct linter *l, const struct trie_no
 		if (shadows(l, link_entry(k)))
 			return link_entry(k);
 	return NULL;
-}
-
-static struct bytes next_part(struct bytes *text, char at)
-{
-	const char *const end = text->len ? memchr(text->data, at, text->len) : NULL;
-	const struct bytes head = {
-		text->data, end ? (size_t)(end - (const char *)text->data) : text->len};
-
-	*text = end ? (struct bytes){end + 1, text->len - head.len - 1}
-		    : (struct bytes){NULL, 0};
-	return head;
 }
 
 /* Along the words, or the components, that the rule begins with. */
