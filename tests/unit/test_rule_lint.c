@@ -23,7 +23,8 @@ START_TEST(warnings)
 		struct expected expect[MAX];
 	} cases[] = {
 		{"allow Bash(git diff:*)\nallow Bash(ls)\ndeny Bash(git push:*)", 0, {{0}}},
-		{"allow Bash(git * main)", 2, {{LINT_RUNS_OTHERS, 1, 0}, {LINT_INNER_STAR, 1, 0}}},
+		{"allow Bash(git * main)", 2,
+			{{LINT_RUNS_OTHERS, 1, 0}, {LINT_INNER_STAR, 1, 0}}},
 		{"allow Bash(ls * main)", 1, {{LINT_INNER_STAR, 1, 0}}},
 		{"deny Bash(git * main)", 0, {{0}}},
 		{"allow Bash(ls * main:*)", 1, {{LINT_INNER_STAR, 1, 0}}},
@@ -64,9 +65,11 @@ START_TEST(warnings)
 		{"allow Read(/src)\nallow Read(/src/**)", 1, {{LINT_SHADOWED, 2, 1}}},
 		{"allow Read(/src/a)\nallow Read(~/src/a)\nallow Read(/src/*.c)", 0, {{0}}},
 		{"allow Edit(/src/**)\nallow Read(/src/a)", 0, {{0}}},
-		{"deny WebFetch(domain:b)\nallow WebFetch(domain:a.b)", 1, {{LINT_SHADOWED, 2, 1}}},
+		{"deny WebFetch(domain:b)\nallow WebFetch(domain:a.b)", 1,
+			{{LINT_SHADOWED, 2, 1}}},
 		{"deny WebFetch(domain:*.b)\nallow WebFetch(domain:b)", 0, {{0}}},
-		{"deny mcp__a__*\nallow mcp__a__b\nallow mcp__ab__c", 1, {{LINT_SHADOWED, 2, 1}}},
+		{"deny mcp__a__*\nallow mcp__a__b\nallow mcp__ab__c", 1,
+			{{LINT_SHADOWED, 2, 1}}},
 	};
 
 	for (size_t i = 0; i < N(cases); i++) {
@@ -80,8 +83,9 @@ START_TEST(warnings)
 		for (size_t k = 0; k < n; k++) {
 			const struct expected *const e = &cases[i].expect[k];
 
-			ck_assert_msg(w[k].code == e->code && w[k].rule->line == e->line, "%s: %s %u",
-				cases[i].rules, lint_code_name(w[k].code), w[k].rule->line);
+			ck_assert_msg(w[k].code == e->code && w[k].rule->line == e->line,
+				"%s: %s %u", cases[i].rules, lint_code_name(w[k].code),
+				w[k].rule->line);
 			ck_assert_uint_eq(w[k].other ? w[k].other->line : 0, e->other);
 			ck_assert_str_ne(lint_code_text(w[k].code), "");
 		}

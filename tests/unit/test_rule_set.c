@@ -13,8 +13,10 @@ static const struct rule_origin user = {.scope = RULE_USER, .uid = 1000};
 
 static struct rule_origin file_of(const char *name, enum rule_scope scope)
 {
-	return (struct rule_origin){
-		.scope = scope, .uid = RULE_ANY_UID, .file = bytes_of(name), .by = bytes_of(name)};
+	return (struct rule_origin){.scope = scope,
+		.uid = RULE_ANY_UID,
+		.file = bytes_of(name),
+		.by = bytes_of(name)};
 }
 
 static int load(struct ruleset *set, const struct rule_origin *origin, const char *text)
@@ -25,7 +27,8 @@ static int load(struct ruleset *set, const struct rule_origin *origin, const cha
 	return ruleset_load(set, origin, bytes_of(text), problems, 2, &n);
 }
 
-static void add(struct ruleset *set, const struct rule_origin *origin, uint64_t id, const char *line)
+static void add(
+	struct ruleset *set, const struct rule_origin *origin, uint64_t id, const char *line)
 {
 	struct rule_problem problem;
 
@@ -42,8 +45,8 @@ START_TEST(loading_is_all_or_nothing)
 	ck_assert_int_eq(load(set, &a, "# c\n\nallow Bash(ls)\r\ndeny Bash(rm:*) # why"), 0);
 	ck_assert_uint_eq(ruleset_count(set), 2);
 	ck_assert_int_eq(ruleset_load(set, &a,
-				 bytes_of("allow Bash(ls)\nalow x\n\nallow Bash(\ndeny @x"), problems,
-				 2, &n),
+				 bytes_of("allow Bash(ls)\nalow x\n\nallow Bash(\ndeny @x"),
+				 problems, 2, &n),
 		1);
 	ck_assert_uint_eq(n, 3);
 	ck_assert_uint_eq(problems[0].line, 2);
@@ -271,8 +274,8 @@ START_TEST(limits)
 	size_t n = 0;
 
 	memset(text, '#', LIMIT_RULE_FILE + 1);
-	ck_assert_int_eq(ruleset_load(set, &a, (struct bytes){text, LIMIT_RULE_FILE + 1}, &problem,
-				 1, &n),
+	ck_assert_int_eq(ruleset_load(set, &a, (struct bytes){text, LIMIT_RULE_FILE + 1},
+				 &problem, 1, &n),
 		-EFBIG);
 	for (unsigned i = 0; i < LIMIT_RULES + 1; i++)
 		n += (size_t)sprintf(text + n, "ask t%u\n", i);
@@ -294,12 +297,14 @@ END_TEST
 /* Rules come and go, and what is found is what a walk over all of them finds. */
 START_TEST(index_as_a_walk)
 {
-	static const char *const lines[] = {"allow Bash(ls)", "allow Bash(ls:*)", "allow Bash(* x)",
-		"deny Bash(rm:*)", "deny Bash(rm -r x)", "deny Bash(* -f)", "ask Bash(rm x)",
-		"allow Bash(ls | wc)", "deny Bash(ls | *)", "allow Read(//a/**)", "deny Read(//a/b)",
-		"allow Read(*.c)", "allow mcp__a__*", "ask mcp__a__b", "deny @read", "allow *",
-		"allow WebFetch(domain:a.b)", "deny WebFetch(domain:b)", "allow Bash(cat ~/x)"};
-	static const char *const commands[] = {"ls", "ls x", "rm x -r", "ls | wc", "cat ~/x", "x -f"};
+	static const char *const lines[] = {"allow Bash(ls)", "allow Bash(ls:*)",
+		"allow Bash(* x)", "deny Bash(rm:*)", "deny Bash(rm -r x)", "deny Bash(* -f)",
+		"ask Bash(rm x)", "allow Bash(ls | wc)", "deny Bash(ls | *)",
+		"allow Read(//a/**)", "deny Read(//a/b)", "allow Read(*.c)", "allow mcp__a__*",
+		"ask mcp__a__b", "deny @read", "allow *", "allow WebFetch(domain:a.b)",
+		"deny WebFetch(domain:b)", "allow Bash(cat ~/x)"};
+	static const char *const commands[] = {
+		"ls", "ls x", "rm x -r", "ls | wc", "cat ~/x", "x -f"};
 	enum { N_LINES = sizeof(lines) / sizeof(*lines), N_IDS = 40 };
 	struct ruleset *set = ruleset_new();
 	uint8_t present[N_IDS + 1] = {0};

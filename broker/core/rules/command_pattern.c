@@ -6,6 +6,7 @@
 #include "broker/core/rules/operand.h"
 #include "broker/core/rules/spec.h"
 #include "broker/core/rules/spec_words.h"
+#include "broker/core/rules/trie.h"
 
 /*
  * What a pattern is made of lies in one block: parts first, then options, then text. It
@@ -78,6 +79,27 @@ static void make_text(struct command_pattern *out, struct maker *m, struct bytes
 		out->exact = (struct bytes){start, (size_t)(m->to - start)};
 }
 
+static struct bytes keep(struct maker *m, struct bytes text)
+{
+	const struct bytes kept = {m->to, text.len};
+
+	if (!text.data)
+		return text;
+	if (text.len)
+		memcpy(m->to, text.data, text.len);
+	m->to += text.len;
+	return kept;
+}
+
+/* What stands before the first mark, at most as much as a tree of words tells apart. */
+static struct bytes lead_of(struct maker *m, struct bytes word)
+{
+	const char *const mark = memchr(word.data, COMMAND_MARK, word.len);
+	const size_t n = (size_t)(mark - (const char *)word.data);
+
+	return keep(m, (struct bytes){word.data, n < TRIE_LEAD_MAX ? n : TRIE_LEAD_MAX});
+}
+
 static void make_words(
 	struct command_pattern *out, struct maker *m, const struct spec_words *words, bool open)
 {
@@ -91,18 +113,8 @@ static void make_words(
 	out->words.open = open;
 	while (out->n_literal < words->n && !words->words[out->n_literal].marked)
 		out->n_literal++;
-}
-
-static struct bytes keep(struct maker *m, struct bytes text)
-{
-	const struct bytes kept = {m->to, text.len};
-
-	if (!text.data)
-		return text;
-	if (text.len)
-		memcpy(m->to, text.data, text.len);
-	m->to += text.len;
-	return kept;
+	if (out->n_literal < words->n)
+		out->lead = lead_of(m, words->words[out->n_literal].text);
 }
 
 static bool is_option(struct bytes word)
@@ -148,6 +160,7 @@ static void make_rest(struct command_pattern *out, struct maker *m, struct shell
 {
 	struct shell_args args;
 	struct shell_arg arg;
+	struct bytes leads = {NULL, 0}; /* the last operand that begins literally */
 
 	/* the options lie before the parts of the rest */
 	shell_args_begin(&args, shell, n);
@@ -167,10 +180,18 @@ static void make_rest(struct command_pattern *out, struct maker *m, struct shell
 		*m->to++ = GLOB_SEPARATOR;
 		at = m->to;
 		glob_word(m, text);
-		if (!text.len || !memchr(text.data, COMMAND_MARK, text.len))
+		if (!text.len || !memchr(text.data, COMMAND_MARK, text.len)) {
 			out->key = (struct bytes){at, text.len};
+			leads = (struct bytes){NULL, 0};
+		} else if (*(const char *)text.data != COMMAND_MARK) {
+			leads = text;
+		}
 	}
 	glob_part(m);
+	if (leads.data) {
+		out->key = lead_of(m, leads);
+		out->key_leads = true;
+	}
 }
 
 /* The words that are no options with a wildcard, as shell_args wants them; their number. */
@@ -304,7 +325,7 @@ static enum command_error make(struct command_pattern *out, struct scratch *s,
 
 	/* text, words and rest each have a part more than wildcards, and so has each option */
 	if (allocate(out, &m, 5 * count_wild(spec) + 4, options,
-		    (tightens ? 8 : 4) * spec.len + 16) < 0)
+		    (tightens ? 10 : 5) * spec.len + 16) < 0)
 		return COMMAND_NO_MEMORY;
 	make_text(out, &m, spec);
 	out->simple = words->simple;

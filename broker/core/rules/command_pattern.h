@@ -39,8 +39,15 @@ struct command_pattern {
 	bool simple;	    /* it is the words of a simple command */
 	bool wild;	    /* has a wildcard, or is open */
 	bool homed;	    /* a word begins with `~` or $HOME */
-	struct bytes key;  /* the last literal word of rest behind the first; data NULL: none */
-	struct bytes name; /* the first word; data NULL: it has a wildcard */
+	struct bytes name;  /* the first word; data NULL: it has a wildcard */
+	/* what the first word that is not literal begins with; empty: nothing */
+	struct bytes lead;
+	/*
+	 * A word that has to be among the operands of what tightens, or what one has to begin
+	 * with; data NULL: none.
+	 */
+	struct bytes key;
+	bool key_leads;
 	void *memory;
 };
 

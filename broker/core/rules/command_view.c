@@ -134,10 +134,11 @@ void command_view_make(struct command_view *view, const struct shell_command *co
 	if (tighten) {
 		struct shell_arg *const list = (struct shell_arg *)(void *)mem;
 		struct shell_args args;
+		struct shell_arg arg;
 
 		shell_args_begin(&args, command->words, command->nwords);
-		while (shell_args_next(&args, &list[view->n_args]))
-			view->n_args++;
+		while (shell_args_next(&args, &arg))
+			list[view->n_args++] = arg;
 		view->args = list;
 		mem = (char *)(list + view->n_args);
 	}

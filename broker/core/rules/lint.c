@@ -54,7 +54,8 @@ static struct bytes next_part(struct bytes *text, char at)
 	const struct bytes head = {
 		text->data, end ? (size_t)(end - (const char *)text->data) : text->len};
 
-	*text = end ? (struct bytes){end + 1, text->len - head.len - 1} : (struct bytes){NULL, 0};
+	*text = end ? (struct bytes){end + 1, text->len - head.len - 1}
+		    : (struct bytes){NULL, 0};
 	return head;
 }
 
@@ -185,6 +186,24 @@ static const struct rule_entry *shadow_in(struct linter *l, const struct trie_no
 	return NULL;
 }
 
+/* Those below what the word begins with, too. */
+static const struct rule_entry *shadow_lead(
+	struct linter *l, const struct trie_node *node, struct bytes word)
+{
+	const struct rule_entry *found = NULL;
+	size_t len = SIZE_MAX;
+
+	while (!found && node->leads) {
+		const struct trie_node *const lead =
+			trie_step_lead(&l->set->trie, node, word, &len);
+
+		if (!lead)
+			break;
+		found = shadow_in(l, lead);
+	}
+	return found;
+}
+
 /* Along the words, or the components, that the rule begins with. */
 static const struct rule_entry *shadow_along(
 	struct linter *l, const struct trie_node *node, struct bytes text, char separator)
@@ -192,9 +211,12 @@ static const struct rule_entry *shadow_along(
 	const struct rule_entry *found = shadow_in(l, node);
 
 	while (!found && text.data) {
-		node = trie_step(&l->set->trie, node, next_part(&text, separator));
-		if (!node)
-			return NULL;
+		const struct bytes word = next_part(&text, separator);
+
+		found = shadow_lead(l, node, word);
+		node = trie_step(&l->set->trie, node, word);
+		if (!node || found)
+			return found;
 		found = shadow_in(l, node);
 	}
 	return found;
@@ -206,7 +228,7 @@ static const struct rule_entry *shadow_command(struct linter *l, enum verdict ve
 	const struct command_pattern *const p = &l->entry->rule->command;
 	const struct trie_node *node = l->set->roots[verdict][ROOT_COMMAND];
 	const struct rule_entry *found;
-	struct bytes words;
+	struct bytes words, word;
 
 	if (!p->simple) {
 		node = p->exact.data
@@ -220,13 +242,20 @@ static const struct rule_entry *shadow_command(struct linter *l, enum verdict ve
 	words = p->words.parts[0];
 	if (verdict == VERDICT_ALLOW)
 		return shadow_along(l, node, words, GLOB_SEPARATOR);
+	word = next_part(&words, GLOB_SEPARATOR);
 	found = shadow_in(l, node);
+	if (!found)
+		found = shadow_lead(l, node, word);
 	if (found || !p->name.data)
 		return found;
-	node = trie_step(trie, node, next_part(&words, GLOB_SEPARATOR));
+	node = trie_step(trie, node, word);
 	found = shadow_in(l, node);
-	while (node && !found && words.data)
-		found = shadow_in(l, trie_step(trie, node, next_part(&words, GLOB_SEPARATOR)));
+	while (node && !found && words.data) {
+		word = next_part(&words, GLOB_SEPARATOR);
+		found = shadow_in(l, trie_step(trie, node, word));
+		if (!found)
+			found = shadow_lead(l, node, word);
+	}
 	return found;
 }
 

@@ -69,6 +69,26 @@ static void consider_links(
 		consider_tighten(m, link_entry(l), view);
 }
 
+/* The rules for what begins as the word does. */
+static void consider_leads(struct matcher *m, const struct trie_node *node, struct bytes word,
+	const struct command_view *view)
+{
+	const struct trie_node *next;
+
+	for (size_t len = SIZE_MAX;
+		node->leads && (next = trie_step_lead(&m->set->trie, node, word, &len));)
+		consider_links(m, next, view);
+}
+
+/* One that is not made normal to look for it. */
+static bool has_long_word(const struct shell_command *command)
+{
+	for (uint32_t i = 1; i < command->nwords; i++)
+		if (command->words[i].text.len > LIMIT_TEXT)
+			return true;
+	return false;
+}
+
 /* The rules for a command of this name. */
 static void tighten_name(struct matcher *m, struct bytes name, const struct command_view *view)
 {
@@ -81,7 +101,7 @@ static void tighten_name(struct matcher *m, struct bytes name, const struct comm
 	consider_links(m, node, view);
 	if (node->children == 0)
 		return;
-	if (view->globs || view->unknown) {
+	if (view->globs || view->unknown || has_long_word(view->command)) {
 		const struct trie_node *const all = trie_step(trie, node, ALL_WORD);
 
 		for (const struct trie_link *l = all ? all->links : NULL; l; l = l->next)
@@ -91,15 +111,17 @@ static void tighten_name(struct matcher *m, struct bytes name, const struct comm
 	for (uint32_t i = 1; i < view->command->nwords; i++) {
 		const struct bytes word = view->command->words[i].text;
 		char normal[LIMIT_TEXT];
+		struct bytes key;
 
 		consider_links(m, trie_step(trie, node, word), view);
-		if (word.len > 0 && word.len <= sizeof(normal) &&
-			memchr(word.data, '/', word.len)) {
-			const struct bytes key = {normal, operand_normal(word, normal)};
-
-			if (!bytes_equal(key, word))
-				consider_links(m, trie_step(trie, node, key), view);
-		}
+		consider_leads(m, node, word, view);
+		if (word.len == 0 || !memchr(word.data, '/', word.len))
+			continue;
+		key = (struct bytes){normal, operand_normal(word, normal)};
+		if (bytes_equal(key, word))
+			continue;
+		consider_links(m, trie_step(trie, node, key), view);
+		consider_leads(m, node, key, view);
 	}
 }
 
@@ -113,16 +135,20 @@ static int tighten_command(struct matcher *m, const struct shell_command *comman
 	if (command->nwords == 0 || command->flags & SHELL_KEYWORD)
 		return 0;
 	/* most commands have no rule: nothing is written down for them */
-	if (!root->links && !trie_step(&m->set->trie, root, command->words[0].text) &&
+	if (!root->links && !root->leads &&
+		!trie_step(&m->set->trie, root, command->words[0].text) &&
 		!trie_step(&m->set->trie, root, name))
 		return 0;
 	err = view_make(m, command, &view);
 	if (err < 0)
 		return err;
 	consider_links(m, root, &view);
+	consider_leads(m, root, command->words[0].text, &view);
 	tighten_name(m, command->words[0].text, &view);
-	if (!bytes_equal(name, command->words[0].text))
+	if (!bytes_equal(name, command->words[0].text)) {
+		consider_leads(m, root, name, &view);
 		tighten_name(m, name, &view);
+	}
 	return 0;
 }
 
@@ -214,17 +240,23 @@ static int allow_words(struct matcher *m, const struct shell_command *command, b
 	int err;
 
 	m->best = NULL;
-	if (!node->links && !trie_step(&m->set->trie, node, command->words[0].text))
+	if (!node->links && !node->leads &&
+		!trie_step(&m->set->trie, node, command->words[0].text))
 		return 0;
 	err = view_make(m, command, &view);
 	if (err < 0)
 		return err;
-	consider_allow(m, node, &view, exact);
-	for (uint32_t i = 0; i < command->nwords; i++) {
-		node = trie_step(&m->set->trie, node, command->words[i].text);
-		if (!node)
-			break;
+	for (uint32_t i = 0; node; i++) {
+		const struct trie_node *lead;
+		size_t len = SIZE_MAX;
+
 		consider_allow(m, node, &view, exact);
+		if (i == command->nwords)
+			break;
+		while (node->leads && (lead = trie_step_lead(&m->set->trie, node,
+					       command->words[i].text, &len)))
+			consider_allow(m, lead, &view, exact);
+		node = trie_step(&m->set->trie, node, command->words[i].text);
 	}
 	return 0;
 }

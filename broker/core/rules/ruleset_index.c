@@ -47,9 +47,22 @@ static struct trie_node *child(struct ruleset *set, struct trie_node *node, stru
 	return next;
 }
 
+static struct trie_node *child_lead(
+	struct ruleset *set, struct trie_node *node, struct bytes lead)
+{
+	struct trie_node *next;
+
+	if (!node || lead.len == 0)
+		return node;
+	next = trie_make_lead(&set->trie, node, lead);
+	if (!next)
+		trie_prune(&set->trie, node);
+	return next;
+}
+
 /*
  * What allows stands below the words that it begins with, as written. What tightens stands
- * below the name of its command, and there below the last of its operands that is literal:
+ * below the name of its command, and there below an operand that is literal or begins so:
  * options may stand anywhere, but that operand has to be there.
  */
 static int index_command(struct ruleset *set, struct ruleset_entry *e)
@@ -70,16 +83,17 @@ static int index_command(struct ruleset *set, struct ruleset_entry *e)
 			node = child(set, node, (struct bytes){at, len});
 			at += len + 1;
 		}
-		return put(node, &e->link);
+		return put(child_lead(set, node, p->lead), &e->link);
 	}
 	if (!p->name.data)
-		return put(node, &e->link);
+		return put(child_lead(set, node, p->lead), &e->link);
 	node = child(set, node, p->name);
 	if (!p->key.data)
 		return put(node, &e->link);
 	if (put(child(set, node, ALL_WORD), &e->all) < 0)
 		return -ENOMEM;
-	return put(child(set, node, p->key), &e->link);
+	return put(p->key_leads ? child_lead(set, node, p->key) : child(set, node, p->key),
+		&e->link);
 }
 
 static int index_path(struct ruleset *set, struct ruleset_entry *e)

@@ -93,6 +93,45 @@ struct trie_node *trie_make(struct trie *trie, struct trie_node *parent, struct 
 	return node;
 }
 
+static struct bytes lead_word(char buf[TRIE_LEAD_MAX + 1], struct bytes lead)
+{
+	buf[0] = 0;
+	memcpy(buf + 1, lead.data, lead.len);
+	return (struct bytes){buf, lead.len + 1};
+}
+
+struct trie_node *trie_make_lead(struct trie *trie, struct trie_node *parent, struct bytes lead)
+{
+	char buf[TRIE_LEAD_MAX + 1];
+	struct trie_node *const node = trie_make(trie, parent, lead_word(buf, lead));
+
+	if (node)
+		parent->leads |= (uint64_t)1 << (lead.len - 1);
+	return node;
+}
+
+struct trie_node *trie_step_lead(
+	const struct trie *trie, const struct trie_node *parent, struct bytes word, size_t *len)
+{
+	char buf[TRIE_LEAD_MAX + 1];
+	size_t n = *len - 1 < word.len ? *len - 1 : word.len;
+
+	if (n > TRIE_LEAD_MAX)
+		n = TRIE_LEAD_MAX;
+	for (; n > 0; n--) {
+		struct trie_node *node;
+
+		if (!(parent->leads >> (n - 1) & 1))
+			continue;
+		node = trie_step(trie, parent, lead_word(buf, (struct bytes){word.data, n}));
+		if (node) {
+			*len = n;
+			return node;
+		}
+	}
+	return NULL;
+}
+
 void trie_link(struct trie_node *node, struct trie_link *link)
 {
 	link->node = node;

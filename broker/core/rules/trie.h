@@ -24,6 +24,7 @@ struct trie_node {
 	struct trie_node *next; /* in the bucket */
 	struct trie_node *parent;
 	struct trie_link *links;
+	uint64_t leads; /* bit n - 1: there is, or was, a lead of n bytes */
 	uint32_t children;
 	uint32_t hash;
 	uint32_t len;
@@ -40,6 +41,17 @@ struct trie_node *trie_step(
 	const struct trie *trie, const struct trie_node *parent, struct bytes word);
 /* The same, made where it isn't there; NULL without memory. */
 struct trie_node *trie_make(struct trie *trie, struct trie_node *parent, struct bytes word);
+
+/*
+ * A child by what a word begins with, between 1 and TRIE_LEAD_MAX bytes, none of them NUL.
+ * No word with a NUL at its start may be a child otherwise, but for one of a NUL alone.
+ */
+#define TRIE_LEAD_MAX 64u
+struct trie_node *trie_make_lead(
+	struct trie *trie, struct trie_node *parent, struct bytes lead);
+/* The longest lead of a word that is there and is shorter than *len; sets *len; NULL. */
+struct trie_node *trie_step_lead(const struct trie *trie, const struct trie_node *parent,
+	struct bytes word, size_t *len);
 
 void trie_link(struct trie_node *node, struct trie_link *link);
 /* Frees the nodes that nothing hangs on any more; a link that is in no list is left alone. */
