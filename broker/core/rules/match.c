@@ -201,7 +201,9 @@ static int match_allow(struct matcher *m, struct rule_match *out)
 int ruleset_match(struct ruleset *set, enum verdict verdict, const struct rule_call *call,
 	struct rule_match *out)
 {
+	struct pathname anchors[2][PATH_ANCHOR_N];
 	struct matcher m = {
+		.anchors = anchors,
 		.set = set,
 		.call = call,
 		.verdict = verdict,

@@ -277,11 +277,18 @@ static bool harmless_cd(const struct matcher *m, const struct shell_command *com
 	return true;
 }
 
-/* An interpreter that got no program: it runs what its standard input gives. */
+/* An interpreter whose program is what its standard input gives. */
 static bool runs_input(const struct shell_command *command)
 {
-	return command->flags & SHELL_READS_CODE ||
-	       (command->nwords == 1 && shell_traits(command) & SHELL_INTERPRETS);
+	if (command->flags & SHELL_READS_CODE)
+		return true;
+	if (!(shell_traits(command) & SHELL_INTERPRETS))
+		return false;
+	for (uint32_t i = 1; i < command->nwords; i++)
+		if (bytes_is(command->words[i].text, "-") ||
+			bytes_is(command->words[i].text, "/dev/stdin"))
+			return true;
+	return command->nwords == 1;
 }
 
 /*

@@ -21,6 +21,18 @@ static bool anchor_folder(const struct rule_call *call, enum path_anchor anchor,
 	       pathname_make(out, folder, folder) == 0;
 }
 
+/* The same, made once; NULL: there is none. */
+static const struct pathname *anchor_of(
+	struct matcher *m, enum path_anchor anchor, bool resolved)
+{
+	int8_t *const has = &m->has_anchor[resolved][anchor];
+	struct pathname *const name = &m->anchors[resolved][anchor];
+
+	if (*has == 0)
+		*has = anchor_folder(m->call, anchor, resolved, name) ? 1 : -1;
+	return *has > 0 ? name : NULL;
+}
+
 /* `kind` is what happens to the path: the rule has to be about it. */
 static void consider(struct matcher *m, const struct trie_node *node, struct bytes below,
 	unsigned flags, enum kind kind)
@@ -43,7 +55,7 @@ static void match_anchor(struct matcher *m, enum path_anchor anchor, struct byte
 {
 	const unsigned flags = m->verdict == VERDICT_ALLOW ? 0 : PATH_LOOSE;
 	const struct trie_node *node = matcher_root(m, ROOT_PATH + anchor);
-	struct pathname folder;
+	const struct pathname *folder;
 	struct bytes below, rest;
 
 	/* the root itself counts as a child of its own */
@@ -52,9 +64,10 @@ static void match_anchor(struct matcher *m, enum path_anchor anchor, struct byte
 	/* without a workspace nothing is in the project, but what tightens may hold from cwd */
 	if (m->verdict == VERDICT_ALLOW && anchor == PATH_PROJECT && !m->call->workspace.data)
 		return;
-	if (!anchor_folder(m->call, anchor, resolved, &folder))
+	folder = anchor_of(m, anchor, resolved);
+	if (!folder)
 		return;
-	below = rest = pathname_below(path, pathname_bytes(&folder));
+	below = rest = pathname_below(path, pathname_bytes(folder));
 	if (!below.data)
 		return;
 	consider(m, node, below, flags, kind);

@@ -2,6 +2,7 @@
 #ifndef CORE_RULES_RULESET_PRIVATE_H
 #define CORE_RULES_RULESET_PRIVATE_H
 
+#include "broker/core/rules/pathname.h"
 #include "broker/core/rules/ruleset.h"
 #include "broker/core/rules/trie.h"
 #include "broker/core/tree.h"
@@ -61,6 +62,9 @@ struct matcher {
 	enum verdict verdict;
 	enum kind kind;		       /* the tighter of own and claimed */
 	const struct rule_entry *best; /* of the candidates so far */
+	/* where patterns of paths begin, made when first needed: as given, and resolved */
+	struct pathname (*anchors)[PATH_ANCHOR_N];
+	int8_t has_anchor[2][PATH_ANCHOR_N]; /* 0: not made yet; -1: there is none */
 };
 
 static inline struct trie_node *matcher_root(const struct matcher *m, enum rule_root root)
