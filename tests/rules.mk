@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT
 # Rules: lines, paths, URLs, matching, sets of them, warnings, suggestions.
 if HAVE_CHECK
-RULE_TESTS = tests/unit/test_rule_lint tests/unit/test_rule_match tests/unit/test_rule_parse \
-	tests/unit/test_rule_path tests/unit/test_rule_property tests/unit/test_rule_set \
-	tests/unit/test_rule_suggest tests/unit/test_rule_url
+RULE_TESTS = tests/unit/test_rule_lint tests/unit/test_rule_match tests/unit/test_rule_memory \
+	tests/unit/test_rule_parse tests/unit/test_rule_path tests/unit/test_rule_property \
+	tests/unit/test_rule_set tests/unit/test_rule_suggest tests/unit/test_rule_url
 check_PROGRAMS += $(RULE_TESTS)
 TESTS += $(RULE_TESTS)
 RULE_FIXTURE = tests/unit/rule_fixture.c tests/unit/rule_fixture.h
@@ -36,6 +36,10 @@ tests_unit_test_rule_set_LDADD = $(RULE_LDADD)
 tests_unit_test_rule_suggest_SOURCES = tests/unit/test_rule_suggest.c $(RULE_FIXTURE)
 tests_unit_test_rule_suggest_CFLAGS = $(RULE_CFLAGS)
 tests_unit_test_rule_suggest_LDADD = $(RULE_LDADD)
+tests_unit_test_rule_memory_SOURCES = tests/unit/test_rule_memory.c $(RULE_FIXTURE)
+tests_unit_test_rule_memory_CFLAGS = $(RULE_CFLAGS)
+tests_unit_test_rule_memory_LDADD = $(RULE_LDADD)
+tests_unit_test_rule_memory_LDFLAGS = $(CORE_LDFLAGS)
 endif
 
 # Without arguments a fuzz target runs 5 seconds on its corpus; see tests/fuzz/driver.c.
