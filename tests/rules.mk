@@ -39,7 +39,8 @@ tests_unit_test_rule_suggest_LDADD = $(RULE_LDADD)
 tests_unit_test_rule_memory_SOURCES = tests/unit/test_rule_memory.c $(RULE_FIXTURE)
 tests_unit_test_rule_memory_CFLAGS = $(RULE_CFLAGS)
 tests_unit_test_rule_memory_LDADD = $(RULE_LDADD)
-tests_unit_test_rule_memory_LDFLAGS = $(CORE_LDFLAGS)
+tests_unit_test_rule_memory_LDFLAGS = \
+	-Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc,--wrap=reallocarray
 endif
 
 # Without arguments a fuzz target runs 5 seconds on its corpus; see tests/fuzz/driver.c.
