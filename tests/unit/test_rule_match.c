@@ -463,6 +463,22 @@ START_TEST(input_from_files)
 	ck_assert_int_eq(rule_verdict(set, &f.call), OK);
 	f.call.n_reads = 0;
 	ck_assert_int_eq(rule_verdict(set, &f.call), NO);
+	{
+		const struct shell_command *command;
+		struct rule_reads at = {0, 0};
+		const struct shell_redirect *r;
+
+		rule_fixture_command(
+			&f, "Bash", bytes_of("ls; cat <a >b 2<c; cd x; cat <d <<<e"));
+		r = rule_reads_next(&f.shell, &at, &command);
+		ck_assert(r && bytes_is(r->target.text, "a"));
+		r = rule_reads_next(&f.shell, &at, &command);
+		ck_assert(r && bytes_is(r->target.text, "c"));
+		r = rule_reads_next(&f.shell, &at, &command);
+		ck_assert(r && bytes_is(r->target.text, "d"));
+		ck_assert(bytes_is(command->cwd->path[0], RULE_WORKSPACE "/x"));
+		ck_assert_ptr_null(rule_reads_next(&f.shell, &at, &command));
+	}
 	rule_fixture_free(&f);
 	ruleset_free(set);
 }

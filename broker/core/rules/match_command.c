@@ -318,22 +318,32 @@ static int allow_command(
 	return 1;
 }
 
-/* Each file that is read, in the order in which the edge resolved them. */
+const struct shell_redirect *rule_reads_next(
+	const struct shell *shell, struct rule_reads *at, const struct shell_command **command)
+{
+	for (; at->command < shell->n; at->command++, at->redirect = 0) {
+		*command = &shell->commands[at->command];
+		while (at->redirect < (*command)->nredirects) {
+			const struct shell_redirect *const r =
+				&(*command)->redirects[at->redirect++];
+
+			if (r->op == SHELL_READ || r->op == SHELL_READ_WRITE)
+				return r;
+		}
+	}
+	return NULL;
+}
+
+/* Each file that is read, as the edge resolved it. */
 static bool allow_reads(struct matcher *m, struct rule_match *out)
 {
-	const struct shell *const shell = m->call->shell;
+	const struct shell_command *command;
+	struct rule_reads at = {0, 0};
 	size_t n = 0;
 
-	for (uint32_t i = 0; i < shell->n; i++)
-		for (uint32_t k = 0; k < shell->commands[i].nredirects; k++) {
-			const uint8_t op = shell->commands[i].redirects[k].op;
-
-			if (op != SHELL_READ && op != SHELL_READ_WRITE)
-				continue;
-			if (n == m->call->n_reads ||
-				!match_read_allow(m, &m->call->reads[n++], out))
-				return false;
-		}
+	while (rule_reads_next(m->call->shell, &at, &command))
+		if (n == m->call->n_reads || !match_read_allow(m, &m->call->reads[n++], out))
+			return false;
 	return n == m->call->n_reads;
 }
 

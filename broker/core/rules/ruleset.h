@@ -122,9 +122,8 @@ struct rule_call {
 	const struct rule_path *paths;
 	size_t n_paths;
 	/*
-	 * The targets of the shell's redirections with the op SHELL_READ or SHELL_READ_WRITE,
-	 * in the order of its commands and their redirects. Of another number: none of them
-	 * may be read by a rule.
+	 * The files that the command's redirections read, resolved, in the order of
+	 * rule_reads_next. Of another number: none of them may be read by a rule.
 	 */
 	const struct rule_path *reads;
 	size_t n_reads;
@@ -136,6 +135,15 @@ struct rule_call {
 	struct uuid session, turn;
 	int64_t now; /* wall clock */
 };
+
+/* Begins zeroed. */
+struct rule_reads {
+	uint32_t command, redirect;
+};
+
+/* The next redirection that reads a file, and the command that it is of; NULL: no more. */
+const struct shell_redirect *rule_reads_next(
+	const struct shell *shell, struct rule_reads *at, const struct shell_command **command);
 
 #define RULE_MATCH_MAX 8u
 
