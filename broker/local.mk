@@ -4,3 +4,4 @@ include broker/core/shell/local.mk
 include broker/io/local.mk
 include broker/store/local.mk
 include broker/daemon.mk
+include broker/core/rules/local.mk

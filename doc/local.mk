@@ -6,6 +6,7 @@ man_pages = \
 	doc/approval-harness.1 \
 	doc/approval-harness-scenario.5 \
 	doc/approval-hook.1 \
+	doc/approval-rules.5 \
 	doc/approvalctl.1 \
 	doc/approvald.8 \
 	doc/approvald.conf.5 \

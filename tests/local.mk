@@ -9,6 +9,7 @@ include tests/hook.mk
 include tests/daemon.mk
 include tests/crash.mk
 include tests/bench.mk
+include tests/rules.mk
 include tests/classify.mk
 include tests/harness.mk
 include tests/review.mk
