@@ -343,8 +343,13 @@ static int compare(struct bytes command, struct bytes subcommand, const char *na
 	if (*name != ' ')
 		return *name ? ' ' - *name : 1;
 	name++;
-	rc = strncmp(subcommand.data, name, subcommand.len);
-	return rc ? rc : (name[subcommand.len] ? -1 : 0);
+	{
+		/* the word may hold a NUL */
+		const size_t rest = strlen(name);
+
+		rc = memcmp(subcommand.data, name, subcommand.len < rest ? subcommand.len : rest);
+		return rc ? rc : (subcommand.len > rest) - (subcommand.len < rest);
+	}
 }
 
 const struct option_table *option_find(struct bytes command, struct bytes subcommand)
