@@ -5,3 +5,4 @@ include broker/io/local.mk
 include broker/store/local.mk
 include broker/daemon.mk
 include broker/core/rules/local.mk
+include broker/core/floor/local.mk

@@ -3,6 +3,7 @@ EXTRA_DIST += doc/protocol.md doc/security.md doc/hacking.md
 
 # Add a page here; its source is the same name with .scd behind it.
 man_pages = \
+	doc/approval-floor.5 \
 	doc/approval-harness.1 \
 	doc/approval-harness-scenario.5 \
 	doc/approval-hook.1 \

@@ -64,6 +64,8 @@
 #define LIMIT_RULES	    65536u /* rules in force at once */
 #define LIMIT_RULE_FILE	    (4u << 20) /* bytes of a file of rules */
 #define LIMIT_BATCH	    4096u /* commands in one transaction */
+#define LIMIT_FLOOR_ADDED   1024u /* entries that configuration adds to the floor */
+#define LIMIT_FLOOR_STEPS   (16u << 20) /* characters compared for one command; more: unread */
 
 /* reading commands */
 #define LIMIT_SHELL_TEXT	LIMIT_INPUT /* bytes of a command; a longer one is unread */

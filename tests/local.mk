@@ -10,6 +10,7 @@ include tests/daemon.mk
 include tests/crash.mk
 include tests/bench.mk
 include tests/rules.mk
+include tests/floor.mk
 include tests/classify.mk
 include tests/harness.mk
 include tests/review.mk

@@ -21,8 +21,6 @@ broker_core_libcore_la_SOURCES = \
 	broker/core/marks.c \
 	broker/core/pipeline.c \
 	broker/core/pipeline.h \
-	broker/core/protect.c \
-	broker/core/protect.h \
 	broker/core/registry.c \
 	broker/core/registry.h \
 	broker/core/request.c \

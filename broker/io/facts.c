@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "broker/core/protect.h"
+#include "broker/core/floor/path.h"
 #include "broker/core/tool.h"
 #include "broker/io/command_words.h"
 #include "broker/io/patch.h"

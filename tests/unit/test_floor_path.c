@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "broker/core/protect.h"
+#include "broker/core/floor/path.h"
 
 #include <check.h>
 #include <json-c/json.h>
@@ -359,7 +359,7 @@ END_TEST
 
 int main(void)
 {
-	Suite *s = suite_create("protect");
+	Suite *s = suite_create("floor_path");
 	TCase *tc = tcase_create("paths");
 	SRunner *sr;
 	int failed;
