@@ -68,13 +68,15 @@ static bool walk_dd(struct walk *w, const struct shell_command *c)
 {
 	for (uint32_t k = 1; k < c->nwords; k++) {
 		const struct bytes text = c->words[k].text;
-		const struct bytes value = {(const char *)text.data + 3, text.len - 3};
+		bool ended;
 
-		if (text.len <= 3)
-			continue;
-		if (memcmp(text.data, "of=", 3) == 0
-				? walk_text(w, &c->words[k], value, FLOOR_WRITE | FLOOR_FILE)
-				: walk_word(w, &c->words[k], FLOOR_READ))
+		if (text.len > 3 && memcmp(text.data, "of=", 3) == 0)
+			ended = walk_text(w, &c->words[k],
+				(struct bytes){(const char *)text.data + 3, text.len - 3},
+				FLOOR_WRITE | FLOOR_FILE);
+		else
+			ended = walk_word(w, &c->words[k], FLOOR_READ);
+		if (ended)
 			return true;
 	}
 	return false;

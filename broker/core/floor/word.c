@@ -32,10 +32,20 @@ static bool visit(
 	return text.len > 0 && w->visit(w, &o);
 }
 
-/* A piece between separators: for reading only, since nothing more is known of it. */
-static bool visit_piece(struct walk *w, const struct shell_word *word, struct bytes piece)
+/*
+ * A piece between separators: for reading only, since nothing more is known of it. What
+ * stands before a `=` is a name, and before a `:` or `,` only what looks like a path is one.
+ */
+static bool visit_piece(
+	struct walk *w, const struct shell_word *word, struct bytes piece, char end)
 {
-	if (piece.len > 1 && *(const char *)piece.data == '@') /* as curl has it */
+	const char *const p = piece.data;
+
+	if (piece.len == 0 || end == '=')
+		return false;
+	if (end && !memchr(p, '/', piece.len) && *p != '.' && *p != '~')
+		return false;
+	if (piece.len > 1 && *p == '@') /* as curl has it */
 		piece = after(piece, 1);
 	return visit(w, word, piece, FLOOR_READ);
 }
@@ -47,20 +57,19 @@ static bool visit_pieces(struct walk *w, const struct shell_word *word, struct b
 	size_t start = 0;
 
 	for (size_t i = 0; i <= text.len; i++) {
-		const struct bytes rest = after(text, start);
+		const char end = i < text.len ? p[i] : 0;
+		const struct bytes piece = {p + start, i - start};
 
-		if (i < text.len && p[i] != '=' && p[i] != ':' && p[i] != ',')
+		if (i < text.len && end != '=' && end != ':' && end != ',')
 			continue;
-		if (i < text.len && p[i] == ':' && scheme_length(rest) == i - start + 3) {
-			if (!bytes_equal(
-				    (struct bytes){p + start, i - start}, bytes_of("file")))
+		if (end == ':' && scheme_length(after(text, start)) == piece.len + 3) {
+			if (!bytes_is(piece, "file"))
 				return false; /* to the end of the word */
 			start = i + 3;
 			i = start - 1;
 			continue;
 		}
-		if ((i - start < text.len || start > 0) &&
-			visit_piece(w, word, (struct bytes){p + start, i - start}))
+		if (visit_piece(w, word, piece, end))
 			return true;
 		start = i + 1;
 	}
