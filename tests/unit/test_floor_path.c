@@ -2,12 +2,15 @@
 #include "broker/core/floor/path.h"
 
 #include <check.h>
+#include <ctype.h>
+#include <fnmatch.h>
 #include <json-c/json.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "broker/core/floor/place.h"
 #include "libapproval/limits.h"
 
 #define HOME "/home/u"
@@ -357,6 +360,163 @@ START_TEST(operands)
 }
 END_TEST
 
+/* ---- against a slower way to find places ---- */
+
+#define PARTS_MAX 8
+
+struct parts {
+	char text[PARTS_MAX][64];
+	unsigned n;
+	bool absolute;
+};
+
+static uint64_t next_random(uint64_t *seed)
+{
+	*seed = *seed * 6364136223846793005u + 1442695040888963407u;
+	return *seed >> 33;
+}
+
+/* A component of some place, at times cut, in other letters, or none at all. */
+static void random_part(uint64_t *seed, char out[64])
+{
+	static const char *const plain[] = {
+		"home", "u", "proj", "src", ".", "..", "", "a.c", ".cache"};
+	const uint64_t roll = next_random(seed);
+	const size_t n = n_floor_places + n_floor_roots;
+	const size_t pick = next_random(seed) % n;
+	const struct place *const p = pick < n_floor_places
+					      ? &floor_places[pick]
+					      : &floor_roots[pick - n_floor_places];
+	char copy[64], *rest = copy, *part;
+
+	if (roll % 3 == 0) {
+		strcpy(out, plain[next_random(seed) % (sizeof(plain) / sizeof(plain[0]))]);
+		return;
+	}
+	strcpy(copy, p->path);
+	do
+		part = strsep(&rest, "/");
+	while (rest && next_random(seed) % 2);
+	strcpy(out, strcmp(part, "*") == 0 ? "1000" : part);
+	if (roll % 11 == 0 && out[0])
+		out[strlen(out) - 1] = 0;
+	if (roll % 13 == 0)
+		strcat(out, "x");
+	for (char *c = out; *c && roll % 5 == 0; c++)
+		if (next_random(seed) % 2)
+			*c = (char)toupper(*c);
+}
+
+static void parts_of(const char *path, struct parts *out)
+{
+	char copy[1024], *rest = copy, *part;
+
+	*out = (struct parts){.absolute = *path == '/'};
+	strcpy(copy, path);
+	while ((part = strsep(&rest, "/"))) {
+		if (!*part || strcmp(part, ".") == 0)
+			continue;
+		if (strcmp(part, "..") != 0)
+			strcpy(out->text[out->n++], part);
+		else if (out->n > 0 && strcmp(out->text[out->n - 1], "..") != 0)
+			out->n--;
+		else if (!out->absolute)
+			strcpy(out->text[out->n++], part);
+	}
+}
+
+static bool slow_match(const struct place *p, const struct parts *path, unsigned i)
+{
+	char copy[64], *rest = copy, *part;
+
+	strcpy(copy, p->path);
+	while ((part = strsep(&rest, "/"))) {
+		char pattern[66];
+
+		snprintf(pattern, sizeof(pattern), "%s%s", part,
+			!rest && p->flags & PLACE_PREFIX ? "*" : "");
+		if (i == path->n || fnmatch(pattern, path->text[i++], FNM_CASEFOLD) != 0)
+			return false;
+	}
+	return !(p->flags & PLACE_EXACT) || i == path->n;
+}
+
+static bool slow_home(const struct parts *path, unsigned i)
+{
+	return path->absolute && i == 2 && strcasecmp(path->text[0], "home") == 0 &&
+	       strcasecmp(path->text[1], "u") == 0;
+}
+
+static bool slow_free(const struct place *p, const struct parts *path)
+{
+	if (p->entry == ENTRY_SYSTEM)
+		return path->n > 1 && strcasecmp(path->text[0], "var") == 0 &&
+		       strcasecmp(path->text[1], "tmp") == 0;
+	return p->entry == ENTRY_DEVICE && path->n > 1 &&
+	       (strcasecmp(path->text[1], "null") == 0 ||
+		       strcasecmp(path->text[1], "tty") == 0);
+}
+
+static bool slow_find(const struct parts *path, const char *name)
+{
+	for (unsigned i = 0; i < path->n; i++)
+		for (size_t k = 0; k < n_floor_places; k++)
+			if (slow_match(&floor_places[k], path, i) &&
+				(!(floor_places[k].flags & PLACE_HOME) || slow_home(path, i)) &&
+				(!name || strcmp(name,
+						  floor_entries[floor_places[k].entry].name) ==
+						  0))
+				return true;
+	for (size_t k = 0; path->absolute && k < n_floor_roots; k++)
+		if (slow_match(&floor_roots[k], path, 0) && !slow_free(&floor_roots[k], path) &&
+			(!name || strcmp(name, floor_entries[floor_roots[k].entry].name) == 0))
+			return true;
+	return path->absolute && path->n == 0;
+}
+
+START_TEST(oracle)
+{
+	static const char *const names[] = {
+		"env", "secret", "deploy", "private-key", "keyring"};
+	struct floor *const floor = floor_new(FLOOR_USER);
+	const struct floor_world world = {.floor = floor, .home = bytes_of(HOME)};
+	unsigned on = 0;
+	uint64_t seed = 1;
+
+	for (unsigned i = 0; i < 40000; i++) {
+		char path[1024] = "", part[64];
+		struct floor_found found = {0};
+		struct parts parts;
+		struct normal n;
+		bool fast, by_name = false;
+
+		if (next_random(&seed) % 3 == 0)
+			strcpy(path, next_random(&seed) % 2 ? "/home/u/" : "/");
+		for (unsigned k = next_random(&seed) % 4; k < 5; k++) {
+			random_part(&seed, part);
+			strcat(path, part);
+			strcat(path, k < 4 ? "/" : "");
+		}
+		parts_of(path, &parts);
+		ck_assert(path_normal(&world, &n, (struct bytes){NULL, 0}, bytes_of(path)));
+		fast = path_guarded(&world, &n, FLOOR_ALL, &found);
+		on += fast;
+		/* what only a name is on is not in the tables of places */
+		for (size_t k = 0; fast && k < sizeof(names) / sizeof(names[0]); k++)
+			by_name |= strcmp(found.name, names[k]) == 0;
+		if (by_name && !slow_find(&parts, NULL))
+			continue;
+		ck_assert_msg(fast == slow_find(&parts, NULL), "%s: %s", path,
+			fast ? found.name : "not found");
+		if (fast && !by_name)
+			ck_assert_msg(
+				slow_find(&parts, found.name), "%s: %s", path, found.name);
+	}
+	ck_assert_uint_gt(on, 5000);
+	floor_free(floor);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *s = suite_create("floor_path");
@@ -372,6 +532,8 @@ int main(void)
 	tcase_add_test(tc, homes);
 	tcase_add_test(tc, collected);
 	tcase_add_test(tc, operands);
+	tcase_add_test(tc, oracle);
+	tcase_set_timeout(tc, 120);
 	suite_add_tcase(s, tc);
 	sr = srunner_create(s);
 	srunner_run_all(sr, CK_NORMAL);
