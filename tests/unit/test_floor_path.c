@@ -362,7 +362,7 @@ END_TEST
 
 /* ---- against a slower way to find places ---- */
 
-#define PARTS_MAX 8
+#define PARTS_MAX 64
 
 struct parts {
 	char text[PARTS_MAX][64];
@@ -376,7 +376,7 @@ static uint64_t next_random(uint64_t *seed)
 	return *seed >> 33;
 }
 
-/* A component of some place, at times cut, in other letters, or none at all. */
+/* A component of some place, or all of one, at times cut or in other letters. */
 static void random_part(uint64_t *seed, char out[64])
 {
 	static const char *const plain[] = {
@@ -394,10 +394,14 @@ static void random_part(uint64_t *seed, char out[64])
 		return;
 	}
 	strcpy(copy, p->path);
-	do
-		part = strsep(&rest, "/");
-	while (rest && next_random(seed) % 2);
-	strcpy(out, strcmp(part, "*") == 0 ? "1000" : part);
+	if (roll % 2 == 0) {
+		part = copy; /* all of it; a star is a name like others, too */
+	} else {
+		do
+			part = strsep(&rest, "/");
+		while (rest && next_random(seed) % 2);
+	}
+	strcpy(out, part);
 	if (roll % 11 == 0 && out[0])
 		out[strlen(out) - 1] = 0;
 	if (roll % 13 == 0)
