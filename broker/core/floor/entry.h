@@ -3,6 +3,7 @@
 #ifndef CORE_FLOOR_ENTRY_H
 #define CORE_FLOOR_ENTRY_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 /* id, name, what it guards, what is on it */
@@ -57,5 +58,11 @@ struct entry {
 	uint8_t guards; /* enum floor_use */
 };
 extern const struct entry floor_entries[ENTRY_N];
+
+/* Whether an entry that is not in off guards against a use. */
+static inline bool entry_guards(int entry, unsigned use, uint64_t off)
+{
+	return floor_entries[entry].guards & use && !(off >> entry & 1);
+}
 
 #endif

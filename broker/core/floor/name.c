@@ -275,11 +275,6 @@ static bool is_phrase(const struct name *n)
 
 /* ---- the whole ---- */
 
-static bool live(int entry, unsigned use, uint64_t off)
-{
-	return floor_entries[entry].guards & use && !(off >> entry & 1);
-}
-
 int name_entry(const struct normal *path, unsigned use, uint64_t off, bool in_secrets)
 {
 	const struct bytes last = normal_component(path, path->n - 1u);
@@ -291,15 +286,16 @@ int name_entry(const struct normal *path, unsigned use, uint64_t off, bool in_se
 		return ENTRY_NONE;
 	n = drop_backup(whole);
 	/* .env.old is one, whatever comes before the suffix */
-	if ((is_env(&whole) || is_env(&n)) && live(ENTRY_ENV, use, off))
+	if ((is_env(&whole) || is_env(&n)) && entry_guards(ENTRY_ENV, use, off))
 		return ENTRY_ENV;
-	if ((n.classes & EXT_KEY || is_key_name(&n)) && live(ENTRY_PRIVATE_KEY, use, off))
+	if ((n.classes & EXT_KEY || is_key_name(&n)) &&
+		entry_guards(ENTRY_PRIVATE_KEY, use, off))
 		found = ENTRY_PRIVATE_KEY;
-	else if (n.classes & EXT_KEYRING && live(ENTRY_KEYRING, use, off))
+	else if (n.classes & EXT_KEYRING && entry_guards(ENTRY_KEYRING, use, off))
 		found = ENTRY_KEYRING;
-	else if (is_secret(&n, use, in_secrets) && live(ENTRY_SECRET, use, off))
+	else if (is_secret(&n, use, in_secrets) && entry_guards(ENTRY_SECRET, use, off))
 		found = ENTRY_SECRET;
-	else if (!(use & FLOOR_FOLDER) && is_deploy(&n) && live(ENTRY_DEPLOY, use, off))
+	else if (!(use & FLOOR_FOLDER) && is_deploy(&n) && entry_guards(ENTRY_DEPLOY, use, off))
 		found = ENTRY_DEPLOY;
 	if (found != ENTRY_NONE && !(use & FLOOR_FILE) && is_phrase(&n))
 		return ENTRY_NONE;

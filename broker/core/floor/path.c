@@ -26,11 +26,6 @@ static uint64_t off_of(const struct floor_world *world)
 	return world->floor ? world->floor->off : 0;
 }
 
-static bool live(int entry, unsigned use, uint64_t off)
-{
-	return floor_entries[entry].guards & use && !(off >> entry & 1);
-}
-
 static bool found_entry(int entry, unsigned use, struct floor_found *out)
 {
 	*out = (struct floor_found){floor_entries[entry].name, floor_entries[entry].about,
@@ -67,7 +62,7 @@ static bool is_chosen(const struct floor_world *world, const struct normal *path
 	       normal_within(path, &ws) && end < ws.len;
 }
 
-bool path_within(const struct normal *path, struct bytes folder)
+static bool path_within(const struct normal *path, struct bytes folder)
 {
 	struct normal f;
 
@@ -106,7 +101,7 @@ static int find_in(const struct floor_world *world, const struct normal *path, u
 		const struct place *const place = &table[from];
 		size_t len;
 
-		if (!live(place->entry, use, off))
+		if (!entry_guards(place->entry, use, off))
 			continue;
 		len = place_match(place, path, i);
 		if (len > 0 && is_on(world, path, place, i, len))
@@ -175,7 +170,7 @@ bool path_guarded(const struct floor_world *world, const struct normal *path, un
 
 	if (path->slash || path->dot)
 		use |= FLOOR_FOLDER;
-	if (path->n == 0 && path->absolute && live(ENTRY_SYSTEM, use, off_of(world)))
+	if (path->n == 0 && path->absolute && entry_guards(ENTRY_SYSTEM, use, off_of(world)))
 		entry = ENTRY_SYSTEM; /* the root holds them all */
 	if (path->n > 0) {
 		entry = find_place(world, path, use);
@@ -222,7 +217,7 @@ static int find_pattern(const struct floor_world *world, const struct normal *pa
 	const uint64_t off = off_of(world);
 
 	for (size_t k = 0; k < n; k++) {
-		if (!live(table[k].entry, use, off))
+		if (!entry_guards(table[k].entry, use, off))
 			continue;
 		for (unsigned i = from; i < to; i++) {
 			const size_t len = place_match_pattern(&table[k], path, i, flags);
@@ -254,10 +249,11 @@ static int find_name(struct bytes pattern, unsigned use, uint64_t off, unsigned 
 	int entry;
 
 	for (unsigned i = 0; (name = name_at(i, &entry)); i++)
-		if (live(entry, use, off) && wild_may_mean(pattern, bytes_of(name), flags))
+		if (entry_guards(entry, use, off) &&
+			wild_may_mean(pattern, bytes_of(name), flags))
 			return entry;
 	for (unsigned i = 0; (name = name_extension_at(i, &entry)); i++)
-		if (live(entry, use, off) && ends_as(pattern, name))
+		if (entry_guards(entry, use, off) && ends_as(pattern, name))
 			return entry;
 	return ENTRY_NONE;
 }

@@ -26,9 +26,6 @@ struct floor_found {
 bool path_normal(const struct floor_world *world, struct normal *out, struct bytes folder,
 	struct bytes path);
 
-/* Whether one is, or lies below, another; both by their text. */
-bool path_within(const struct normal *path, struct bytes folder);
-
 /* Whether a use of a path, made normal, is on the floor. */
 bool path_guarded(const struct floor_world *world, const struct normal *path, unsigned use,
 	struct floor_found *out);
