@@ -42,7 +42,7 @@
 	X(FETCHED, "fetched-code", 0, "code from the network or a decoder is run")             \
 	X(PRIVILEGE, "privilege", 0, "other user's rights")                                    \
 	X(FORCE_PUSH, "force-push", 0, "push that overwrites or deletes")                      \
-	X(CRONTAB, "crontab", 0, "crontab")                                                    \
+	X(CRONTAB, "crontab", 0, "crontab of a user")                                          \
 	X(DD, "dd", 0, "dd onto a device")                                                     \
 	X(MKFS, "mkfs", 0, "new file system")                                                  \
 	X(READ_ALL, "read-all", 0, "recursive reading of what holds a protected folder")       \

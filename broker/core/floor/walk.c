@@ -104,9 +104,10 @@ static void shape_of(const struct shell_command *c, const struct use *use,
 	struct shell_arg arg;
 
 	*s = (struct shape){.use = use};
-	if (use->shape == USE_OTHER || use->shape == USE_NAMES)
+	s->deep = use->always_deep;
+	if (use->shape != USE_COPY && use->shape != USE_MOVE && use->shape != USE_SCRIPT &&
+		!s->deep && !*use->deep && !*use->in_place)
 		return; /* none of it matters */
-	s->deep = s->use->always_deep;
 	shell_args_begin(&args, c->words, c->nwords);
 	while (next_arg(&args, end, &arg)) {
 		if (arg.kind == SHELL_ARG_OPERAND && !arg.is_text) {
