@@ -27,6 +27,7 @@ broker_core_libcore_la_SOURCES = \
 	broker/core/registry.h \
 	broker/core/request.c \
 	broker/core/request.h \
+	broker/core/row.c \
 	broker/core/row.h \
 	broker/core/tool.c \
 	broker/core/tool.h \

@@ -202,10 +202,17 @@ static int lost_write(struct gateway *g)
 			err = journal_put(g->journal, JOURNAL_HISTORY, &r->row);
 	for (size_t i = 0; i < g->n_lost && err == 0; i++) {
 		const struct lost_denial *l = &g->lost[i];
-		struct history_row row = { .at = l->at, .event = HISTORY_DECISION, .uid = l->uid,
-			.pid = l->pid, .session = l->session, .request = l->request,
-			.tool = bytes_of(l->tool), .verdict = VERDICT_DENY,
-			.source = SOURCE_BROKER, .state = REQUEST_DENIED };
+		struct history_row row = {.at = l->at,
+			.event = HISTORY_DECISION,
+			.uid = l->uid,
+			.pid = l->pid,
+			.session = l->session,
+			.request = l->request,
+			.tool = bytes_of(l->tool),
+			.verdict = VERDICT_DENY,
+			.source = SOURCE_BROKER,
+			.state = REQUEST_DENIED,
+			.mode = l->mode};
 
 		err = journal_put(g->journal, JOURNAL_HISTORY, &row);
 	}
@@ -382,6 +389,7 @@ static void lost_note(void *arg, const struct request *q)
 	l->pid = request_session(q)->s.r.subject.pid;
 	l->session = request_session(q)->s.r.id;
 	l->request = q->s.r.id;
+	l->mode = (uint8_t)session_mode(request_session(q));
 	memset(l->tool, 0, sizeof(l->tool));
 	memcpy(l->tool, str_text(q->s.r.tool),
 		q->s.r.tool->len < sizeof(l->tool) ? q->s.r.tool->len : sizeof(l->tool) - 1);

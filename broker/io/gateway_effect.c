@@ -461,6 +461,9 @@ static int take_store(struct gateway *g, const struct effect *e)
 	case JOURNAL_SESSION_REMOVE:
 	case JOURNAL_TURN_REMOVE:
 	case JOURNAL_REQUEST_REMOVE: return batch_store(g, e->store.op, entity_id(x));
+	case JOURNAL_RULE:
+	case JOURNAL_RULE_REMOVE:
+	case JOURNAL_RULE_MATCHES:
 	case JOURNAL_HISTORY:
 	case JOURNAL_ALIVE: break;
 	}

@@ -83,6 +83,7 @@ struct lost_denial {
 	int64_t at;
 	uint32_t uid, pid;
 	struct uuid session, request;
+	uint8_t mode;
 	char tool[64];
 };
 
