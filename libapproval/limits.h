@@ -60,8 +60,8 @@
 #define LIMIT_TURN_CALLS    1024u /* decided calls of a turn kept in memory */
 #define LIMIT_MATCH	    4096u /* requests of a session looked at for a call without an id */
 #define LIMIT_LOST_DENIALS  1024u /* denials kept while the store fails; then a count */
-#define LIMIT_RULE	    65536u     /* bytes of one rule */
-#define LIMIT_RULES	    65536u     /* rules in force at once */
+#define LIMIT_RULE	    65536u /* bytes of one rule */
+#define LIMIT_RULES	    65536u /* rules in force at once */
 #define LIMIT_RULE_FILE	    (4u << 20) /* bytes of a file of rules */
 #define LIMIT_BATCH	    4096u /* commands in one transaction */
 

@@ -202,17 +202,10 @@ static int lost_write(struct gateway *g)
 			err = journal_put(g->journal, JOURNAL_HISTORY, &r->row);
 	for (size_t i = 0; i < g->n_lost && err == 0; i++) {
 		const struct lost_denial *l = &g->lost[i];
-		struct history_row row = {.at = l->at,
-			.event = HISTORY_DECISION,
-			.uid = l->uid,
-			.pid = l->pid,
-			.session = l->session,
-			.request = l->request,
-			.tool = bytes_of(l->tool),
-			.verdict = VERDICT_DENY,
-			.source = SOURCE_BROKER,
-			.state = REQUEST_DENIED,
-			.mode = l->mode};
+		struct history_row row = { .at = l->at, .event = HISTORY_DECISION, .uid = l->uid,
+			.pid = l->pid, .session = l->session, .request = l->request,
+			.tool = bytes_of(l->tool), .verdict = VERDICT_DENY,
+			.source = SOURCE_BROKER, .state = REQUEST_DENIED, .mode = l->mode };
 
 		err = journal_put(g->journal, JOURNAL_HISTORY, &row);
 	}
@@ -374,6 +367,7 @@ void batch_commit(struct gateway *g)
 
 static void lost_note(void *arg, const struct request *q)
 {
+	const struct session *s = request_session(q);
 	struct gateway *g = arg;
 	struct lost_denial *l;
 
@@ -384,13 +378,9 @@ static void lost_note(void *arg, const struct request *q)
 		return;
 	}
 	l = &g->lost[g->n_lost++];
-	l->at = gateway_now(g).wall;
-	l->uid = request_session(q)->s.r.uid;
-	l->pid = request_session(q)->s.r.subject.pid;
-	l->session = request_session(q)->s.r.id;
-	l->request = q->s.r.id;
-	l->mode = (uint8_t)session_mode(request_session(q));
-	memset(l->tool, 0, sizeof(l->tool));
+	*l = (struct lost_denial){ .at = gateway_now(g).wall, .uid = s->s.r.uid,
+		.pid = s->s.r.subject.pid, .session = s->s.r.id, .request = q->s.r.id,
+		.mode = (uint8_t)session_mode(s) };
 	memcpy(l->tool, str_text(q->s.r.tool),
 		q->s.r.tool->len < sizeof(l->tool) ? q->s.r.tool->len : sizeof(l->tool) - 1);
 }
