@@ -161,7 +161,7 @@ static int late_keep(struct gateway *g, const struct history_row *row)
 {
 	struct late_row *l = malloc(sizeof(*l) + row->agent.len + row->workspace.len +
 				    row->exe.len + row->reason.len + row->by.len +
-				    row->detail.len);
+				    row->detail.len + row->rule.len + row->floor.len);
 	char *at;
 
 	if (!l)
@@ -174,6 +174,8 @@ static int late_keep(struct gateway *g, const struct history_row *row)
 	l->row.reason = text_take(&at, row->reason);
 	l->row.by = text_take(&at, row->by);
 	l->row.detail = text_take(&at, row->detail);
+	l->row.rule = text_take(&at, row->rule);
+	l->row.floor = text_take(&at, row->floor);
 	STAILQ_INSERT_TAIL(&g->late, l, entry);
 	return 0;
 }

@@ -64,15 +64,20 @@ static char *expected_v1(void)
 	return all;
 }
 
-static char *fixture_sql(void)
+/* The whole database as one transaction, in the log alone or in the file. */
+static char *fixture_sql(bool in_log)
 {
 	FILE *f = fopen(TEST_DATA "/store_v1.sql", "r");
-	char *sql = NULL;
+	char *text = NULL, *sql;
 	size_t size = 0;
 
 	ck_assert_ptr_nonnull(f);
-	ck_assert_int_gt(getdelim(&sql, &size, '\0', f), 0);
+	ck_assert_int_gt(getdelim(&text, &size, '\0', f), 0);
 	fclose(f);
+	sql = sqlite3_mprintf("PRAGMA synchronous = OFF; PRAGMA journal_mode = %s; "
+			      "PRAGMA wal_autocheckpoint = 0; BEGIN; %s; COMMIT",
+		in_log ? "WAL" : "MEMORY", text);
+	free(text);
 	return sql;
 }
 
@@ -87,19 +92,16 @@ static int64_t integer(const char *sql)
 	return v;
 }
 
-/*
- * Writes the database. in_log: in a process that is killed, so that it is all in the log,
- * as after a crash of the old program.
- */
+/* in_log: by a process that is killed, so that it is as after a crash of the old program. */
 static void write_v1(bool in_log)
 {
-	char *sql = fixture_sql();
+	char *sql = fixture_sql(in_log);
 	int status;
 	pid_t pid;
 
 	if (!in_log) {
 		tamper(sql);
-		free(sql);
+		sqlite3_free(sql);
 		return;
 	}
 	pid = fork();
@@ -108,34 +110,39 @@ static void write_v1(bool in_log)
 		sqlite3 *db;
 
 		if (sqlite3_open(fixture_path(), &db) ||
-			sqlite3_exec(db,
-				"PRAGMA journal_mode = WAL; PRAGMA wal_autocheckpoint = 0; "
-				"BEGIN",
-				NULL, NULL, NULL) ||
-			sqlite3_exec(db, sql, NULL, NULL, NULL) ||
-			sqlite3_exec(db, "COMMIT", NULL, NULL, NULL))
+			sqlite3_exec(db, sql, NULL, NULL, NULL))
 			_exit(1);
 		kill(getpid(), SIGKILL);
 	}
 	ck_assert_int_eq(waitpid(pid, &status, 0), pid);
 	ck_assert(WIFSIGNALED(status));
-	free(sql);
+	ck_assert_int_eq(access(fixture_path_with("-wal"), F_OK), 0);
+	sqlite3_free(sql);
 }
 
-/* All of it is there as it was, and what is new can be written behind it. */
-static void expect_v1(void)
+/* All of it is there as it was. */
+static struct journal *open_v1(void)
 {
 	struct journal *j = open_db();
+
+	expect_same(dump_all(j), expected_v1());
+	ck_assert_uint_eq(verify_count(j), 17);
+	ck_assert_int_eq(integer("PRAGMA user_version"), sqlite_version());
+	return j;
+}
+
+/* And what is new can be written behind it. */
+START_TEST(v1_comes_over)
+{
+	struct journal *j;
 	struct history_row row;
 	struct rule_record rule;
 	char *all;
 
-	expect_same(dump_all(j), expected_v1());
+	write_v1(_i);
+	j = open_v1();
 	for (uint32_t chunk = 1; chunk < 20; chunk += 6)
 		ck_assert_uint_eq(verify_all(j, chunk), 0);
-	ck_assert_uint_eq(verify_count(j), 17);
-	ck_assert_int_eq(integer("PRAGMA user_version"), sqlite_version());
-
 	must_begin(j);
 	put_rule(j, 1, 1, true);
 	put_decision(j, 29, 1, 2, 3); /* by a rule, and at the floor */
@@ -156,12 +163,6 @@ static void expect_v1(void)
 		journal_prune(j, &(struct retention){.max_age_us = 1}, 29000000, 1000), 14);
 	ck_assert_uint_eq(verify_count(j), 6);
 	journal_close(j);
-}
-
-START_TEST(v1_comes_over)
-{
-	write_v1(_i);
-	expect_v1();
 }
 END_TEST
 
@@ -261,7 +262,7 @@ START_TEST(full_in_migration)
 			ck_assert_int_eq(err, -ENOSPC);
 			failures++;
 		}
-		expect_v1();
+		journal_close(open_v1());
 		fixture_teardown();
 		fixture_setup();
 		if (!failed)
@@ -293,7 +294,7 @@ START_TEST(killed_in_migration)
 			_exit(journal_open_sqlite(&j, fixture_path()) ? 1 : 0);
 		}
 		ck_assert_int_eq(waitpid(pid, &status, 0), pid);
-		expect_v1();
+		journal_close(open_v1());
 		fixture_teardown();
 		fixture_setup();
 		if (WIFEXITED(status)) {
