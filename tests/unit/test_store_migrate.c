@@ -112,6 +112,7 @@ static void write_v1(bool in_log)
 		if (sqlite3_open(fixture_path(), &db) ||
 			sqlite3_exec(db, sql, NULL, NULL, NULL))
 			_exit(1);
+		sqlite3_free(sql);
 		kill(getpid(), SIGKILL);
 	}
 	ck_assert_int_eq(waitpid(pid, &status, 0), pid);
