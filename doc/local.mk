@@ -1,11 +1,13 @@
 # SPDX-License-Identifier: MIT
-EXTRA_DIST += doc/protocol.md doc/security.md doc/hacking.md
+EXTRA_DIST += doc/protocol.md doc/security.md doc/hacking.md doc/shell.md
 
 # Add a page here; its source is the same name with .scd behind it.
 man_pages = \
+	doc/approval-floor.5 \
 	doc/approval-harness.1 \
 	doc/approval-harness-scenario.5 \
 	doc/approval-hook.1 \
+	doc/approval-rules.5 \
 	doc/approvalctl.1 \
 	doc/approvald.8 \
 	doc/approvald.conf.5 \

@@ -51,6 +51,9 @@
 /* core */
 #define LIMIT_CHAIN	    16u	  /* sub-agents below each other */
 #define LIMIT_PATHS	    32u	  /* paths of one tool call */
+#define LIMIT_OPERANDS	    64u	  /* paths that a command names and that are resolved */
+#define LIMIT_OPERAND_BYTES 65536u /* of all of them together */
+#define LIMIT_LOOKUPS	    (LIMIT_PATHS + LIMIT_OPERANDS) /* paths that are resolved at once */
 #define LIMIT_POLICIES	    32u	  /* policy frontends at once */
 #define LIMIT_LOST_POLICIES 256u  /* that left without bye and are remembered */
 #define LIMIT_LOST_OF_UID   16u	  /* of one uid, by name; then any counts */
@@ -60,7 +63,36 @@
 #define LIMIT_TURN_CALLS    1024u /* decided calls of a turn kept in memory */
 #define LIMIT_MATCH	    4096u /* requests of a session looked at for a call without an id */
 #define LIMIT_LOST_DENIALS  1024u /* denials kept while the store fails; then a count */
+#define LIMIT_RULE	    65536u /* bytes of one rule */
+#define LIMIT_RULES	    65536u /* rules in force at once */
+#define LIMIT_RULE_FILE	    (4u << 20) /* bytes of a file of rules */
 #define LIMIT_BATCH	    4096u /* commands in one transaction */
+#define LIMIT_FLOOR_ADDED   1024u /* entries that configuration adds to the floor */
+#define LIMIT_FLOOR_STEPS   (16u << 20) /* characters compared for one command; more: unread */
+
+/* reading commands */
+#define LIMIT_SHELL_TEXT	LIMIT_INPUT /* bytes of a command; a longer one is unread */
+#define LIMIT_SHELL_ARENA	(8u << 20)  /* memory of one reading, touched as needed */
+#define LIMIT_SHELL_COMMANDS	4096u	    /* simple commands in a text */
+#define LIMIT_SHELL_NESTS	4096u	    /* subshells, substitutions and the like */
+#define LIMIT_SHELL_DEPTH	48u	    /* of them within each other */
+#define LIMIT_SHELL_TEXTS	8u	    /* texts given to eval or -c within each other */
+#define LIMIT_SHELL_CDS		64u	    /* changes of directory; then it is unknown */
+#define LIMIT_SHELL_BRACES	1024u	    /* words from brace expansions in a text */
+#define LIMIT_SHELL_BRACE_BYTES 65536u	    /* bytes of those */
+#define LIMIT_SHELL_BRACE_WORD	1024u	    /* bytes of a word with a brace expansion */
+
+/* reading commands */
+#define LIMIT_SHELL_TEXT	LIMIT_INPUT /* bytes of a command; a longer one is unread */
+#define LIMIT_SHELL_ARENA	(8u << 20)  /* memory of one reading, touched as needed */
+#define LIMIT_SHELL_COMMANDS	4096u	    /* simple commands in a text */
+#define LIMIT_SHELL_NESTS	4096u	    /* subshells, substitutions and the like */
+#define LIMIT_SHELL_DEPTH	48u	    /* of them within each other */
+#define LIMIT_SHELL_TEXTS	8u	    /* texts given to eval or -c within each other */
+#define LIMIT_SHELL_CDS		64u	    /* changes of directory; then it is unknown */
+#define LIMIT_SHELL_BRACES	1024u	    /* words from brace expansions in a text */
+#define LIMIT_SHELL_BRACE_BYTES 65536u	    /* bytes of those */
+#define LIMIT_SHELL_BRACE_WORD	1024u	    /* bytes of a word with a brace expansion */
 
 /* times, in milliseconds */
 #define TIME_GRACE_MS	       30000	/* a lost connection may come back */

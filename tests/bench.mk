@@ -2,7 +2,8 @@
 # Programs that print ratios; `make bench` runs them. No test depends on a time.
 EXTRA_PROGRAMS = \
 	tests/bench/bench_ask \
-	tests/bench/bench_decision
+	tests/bench/bench_decision \
+	tests/bench/bench_shell
 bench_common = tests/bench/bench.c tests/bench/bench.h
 tests_bench_bench_decision_SOURCES = $(bench_common) tests/bench/bench_decision.c tests/bench/load.c
 tests_bench_bench_decision_CFLAGS = $(AM_CFLAGS) $(EVENT_CFLAGS)

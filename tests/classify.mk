@@ -2,7 +2,7 @@
 # What a tool call is: the table of tools, the floor's paths, the facts.
 EXTRA_DIST += tests/cases/verdicts.jsonl
 if HAVE_CHECK
-classify_tests = tests/unit/test_tool tests/unit/test_protect tests/unit/test_facts \
+classify_tests = tests/unit/test_tool tests/unit/test_facts \
 	tests/unit/test_facts_finish
 check_PROGRAMS += $(classify_tests)
 TESTS += $(classify_tests)
@@ -10,10 +10,6 @@ TESTS += $(classify_tests)
 tests_unit_test_tool_SOURCES = tests/unit/test_tool.c
 tests_unit_test_tool_CFLAGS = $(AM_CFLAGS) $(CHECK_CFLAGS)
 tests_unit_test_tool_LDADD = broker/core/libcore.la $(CHECK_LIBS)
-tests_unit_test_protect_SOURCES = tests/unit/test_protect.c
-tests_unit_test_protect_CPPFLAGS = $(AM_CPPFLAGS) -DTEST_CASES='"$(abs_top_srcdir)/tests/cases/verdicts.jsonl"'
-tests_unit_test_protect_CFLAGS = $(AM_CFLAGS) $(CHECK_CFLAGS) $(JSON_CFLAGS)
-tests_unit_test_protect_LDADD = broker/core/libcore.la $(CHECK_LIBS) $(JSON_LIBS)
 tests_unit_test_facts_SOURCES = tests/unit/test_facts.c \
 	tests/unit/facts_fixture.c tests/unit/facts_fixture.h
 tests_unit_test_facts_CFLAGS = $(AM_CFLAGS) $(CHECK_CFLAGS) $(JSON_CFLAGS)

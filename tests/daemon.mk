@@ -13,7 +13,7 @@ tests_daemon_libtestdaemon_la_CFLAGS = $(AM_CFLAGS) $(CHECK_CFLAGS) $(JSON_CFLAG
 tests_daemon_libtestdaemon_la_LIBADD = libapproval/wire/libwire.la $(CHECK_LIBS) $(JSON_LIBS) \
 	-lutil
 
-daemon_tests = tests/daemon/test_disconnect tests/daemon/test_load tests/daemon/test_paths \
+daemon_tests = tests/daemon/test_disconnect tests/daemon/test_floor tests/daemon/test_load tests/daemon/test_paths \
 	tests/daemon/test_query tests/daemon/test_store
 check_PROGRAMS += $(daemon_tests)
 TESTS += $(daemon_tests)
@@ -21,6 +21,9 @@ TESTS += $(daemon_tests)
 tests_daemon_test_disconnect_SOURCES = tests/daemon/test_disconnect.c
 tests_daemon_test_disconnect_CFLAGS = $(AM_CFLAGS) $(CHECK_CFLAGS)
 tests_daemon_test_disconnect_LDADD = tests/daemon/libtestdaemon.la
+tests_daemon_test_floor_SOURCES = tests/daemon/test_floor.c
+tests_daemon_test_floor_CFLAGS = $(AM_CFLAGS) $(CHECK_CFLAGS)
+tests_daemon_test_floor_LDADD = tests/daemon/libtestdaemon.la
 tests_daemon_test_load_SOURCES = tests/daemon/test_load.c
 tests_daemon_test_load_CFLAGS = $(AM_CFLAGS) $(CHECK_CFLAGS)
 if SANITIZED

@@ -12,6 +12,9 @@ include tests/bench.mk
 include tests/classify.mk
 include tests/harness.mk
 include tests/review.mk
+include tests/rules.mk
+include tests/floor.mk
+include tests/shell.mk
 include tests/others.mk
 include tests/completions.mk
 include tests/edges.mk

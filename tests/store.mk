@@ -5,6 +5,8 @@ STORE_TESTS = \
 	tests/unit/test_store_rowmap \
 	tests/unit/test_store_journal \
 	tests/unit/test_store_history \
+	tests/unit/test_store_rule \
+	tests/unit/test_store_migrate \
 	tests/unit/test_store_corrupt \
 	tests/unit/test_store_sqlite \
 	tests/unit/test_store_fault \
@@ -54,4 +56,14 @@ tests_unit_test_store_history_LDADD = $(STORE_TEST_LDADD)
 tests_unit_test_store_corrupt_SOURCES = tests/unit/test_store_corrupt.c $(STORE_TEST_FIXTURE)
 tests_unit_test_store_corrupt_CFLAGS = $(STORE_TEST_CFLAGS)
 tests_unit_test_store_corrupt_LDADD = $(STORE_TEST_LDADD)
+
+tests_unit_test_store_rule_SOURCES = tests/unit/test_store_rule.c $(STORE_TEST_FIXTURE)
+tests_unit_test_store_rule_CFLAGS = $(STORE_TEST_CFLAGS)
+tests_unit_test_store_rule_LDADD = $(STORE_TEST_LDADD)
+
+tests_unit_test_store_migrate_SOURCES = tests/unit/test_store_migrate.c $(STORE_TEST_FIXTURE)
+tests_unit_test_store_migrate_CPPFLAGS = $(AM_CPPFLAGS) -DTEST_DATA='"$(abs_top_srcdir)/tests/unit/data"'
+tests_unit_test_store_migrate_CFLAGS = $(STORE_TEST_CFLAGS)
+tests_unit_test_store_migrate_LDADD = $(STORE_TEST_LDADD)
 endif
+EXTRA_DIST += tests/unit/data/store_v1.sql

@@ -1,17 +1,26 @@
 # SPDX-License-Identifier: MIT
-# make check-valgrind: the unit tests, and the broker below the daemon tests. Left out, each
-# with its reason in doc/hacking.md:
-valgrind_left_out = tests/daemon/test_conformance tests/daemon/test_crash \
-	tests/daemon/test_load tests/daemon/test_paths tests/daemon/test_reload
-valgrind_units = $(filter-out $(valgrind_left_out),$(filter tests/unit/%,$(check_PROGRAMS)))
-valgrind_daemon = $(filter-out $(valgrind_left_out),$(filter tests/daemon/%,$(check_PROGRAMS)))
-EXTRA_DIST += tests/valgrind-approvald
+# make check-valgrind: the unit tests and fuzzers under valgrind, then the broker and
+# approvalctl under it below the daemon tests, and a count of both. Left out, or in part
+# (APPROVALD_TEST_VALGRIND), each with its reason in doc/hacking.md:
+valgrind_left_out = tests/daemon/test_crash tests/daemon/test_load tests/daemon/test_paths
+valgrind_units = $(filter tests/unit/% tests/fuzz/%,$(TESTS))
+valgrind_daemon = $(filter-out $(valgrind_left_out),$(filter tests/daemon/% tests/ctl/%,$(TESTS)))
+valgrind_flags = -q --error-exitcode=9 --leak-check=full --errors-for-leak-kinds=definite
+EXTRA_DIST += tests/valgrind-approvald tests/valgrind-approvalctl
 
 check-valgrind:
 	@test -n "$(VALGRIND)" || { echo "valgrind is not installed" >&2; exit 1; }
-	$(MAKE) check TESTS="$(valgrind_units)" \
-		LOG_COMPILER="$(LIBTOOL) --mode=execute $(VALGRIND)" \
-		AM_LOG_FLAGS="-q --error-exitcode=9 --leak-check=full --errors-for-leak-kinds=definite"
-	VALGRIND="$(VALGRIND)" APPROVALD="$(abs_top_srcdir)/tests/valgrind-approvald" \
-		$(MAKE) check TESTS="$(valgrind_daemon)"
+	@status=0; CK_TIMEOUT_MULTIPLIER=10; export CK_TIMEOUT_MULTIPLIER; \
+	$(MAKE) check TESTS="$(valgrind_units)" AM_LOG_FLAGS="$(valgrind_flags)" \
+		LOG_COMPILER="$(LIBTOOL) --mode=execute $(VALGRIND)" || status=1; \
+	VALGRIND_COMMAND="$(VALGRIND) $(valgrind_flags)" APPROVALD_TEST_VALGRIND=1 \
+		APPROVALD="$(abs_top_srcdir)/tests/valgrind-approvald" \
+		APPROVALCTL="$(abs_top_srcdir)/tests/valgrind-approvalctl" \
+		$(MAKE) check TESTS="$(valgrind_daemon)" || status=1; \
+	echo "left out: $(valgrind_left_out)"; \
+	printf 'the programs under valgrind: '; \
+	$(srcdir)/contrib/count-tests . $(valgrind_units) || status=1; \
+	printf 'the broker and approvalctl under valgrind: '; \
+	$(srcdir)/contrib/count-tests . $(valgrind_daemon) || status=1; \
+	exit $$status
 .PHONY: check-valgrind

@@ -378,6 +378,14 @@ int history_request(
 	row->scope = d->scope;
 	row->step = r->step;
 	row->state = r->state;
+	if (r->why) {
+		struct why why;
+
+		why_read(r->why, &why);
+		row->rule = why.rule;
+		row->floor = why.floor;
+		TRY(effect_keep(e, r->why));
+	}
 	if (event == HISTORY_DECISION || event == HISTORY_ENDED) {
 		struct str *input = d->updated_input ? d->updated_input : r->input;
 

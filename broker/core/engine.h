@@ -10,6 +10,7 @@
 #ifndef CORE_ENGINE_H
 #define CORE_ENGINE_H
 
+#include "broker/core/judge.h"
 #include "broker/core/registry.h"
 #include "broker/core/row.h"
 
@@ -70,9 +71,10 @@ struct facts {
 	enum kind kind;
 	bool mutating;
 	uint8_t flags; /* enum call_fact */
-	struct bytes command;
-	const struct request_path *paths; /* strings are taken by reference */
-	unsigned n_paths;
+	struct bytes command, url;
+	/* of its input, then those that its command names (judge_operands); taken by reference */
+	const struct request_path *paths;
+	unsigned n_paths, n_operands;
 	uint8_t digest[32];
 	uint8_t input_hash[16];
 	uint8_t signature[16]; /* of tool, command or paths, and cwd */
@@ -80,6 +82,7 @@ struct facts {
 
 struct command_hello {
 	struct bytes agent, key, parent_key, title, cwd, workspace, exe;
+	struct bytes home; /* of the uid */
 	struct process_id subject;
 	const struct process_id *chain; /* the peer and its ancestors */
 	unsigned n_chain;
@@ -332,6 +335,7 @@ struct engine_marks {
 struct engine {
 	struct registry r;
 	struct engine_config config;
+	struct judge *judge; /* the caller's; NULL: no rules and no floor */
 	struct effects out;
 	struct instant now;
 	struct uuid newest; /* largest id seen */
@@ -414,6 +418,15 @@ unsigned session_chain(const struct session *s, const struct session *out[LIMIT_
 /* Absolute deadline on the wall clock, microseconds; 0: never. *remaining: microseconds, -1:
  * never. */
 int64_t request_deadline(const struct request *q, struct instant now, int64_t *remaining);
+#define WHY_WHAT_MAX 1024u
+/* What the pipeline found of a request; data NULL: nothing. */
+struct why {
+	struct bytes rule;  /* that decided or asks */
+	struct bytes floor; /* name of the entry that was hit */
+	struct bytes about; /* what is on it */
+	struct bytes what;  /* the word or path that hit it, at most WHY_WHAT_MAX of it */
+};
+void why_read(const struct str *why, struct why *out);
 /* One sentence for people: why a request asks. */
 const char *step_why(enum step step);
 /* The text for the model that goes with a denial; NULL for an allow. */

@@ -143,14 +143,18 @@ static int resubmit(struct engine *e, const struct command *c, struct request *q
 	return 0;
 }
 
-int request_take_paths(struct request *q, const struct request_path *paths, unsigned n)
+int request_take_paths(struct request *q, const struct request_path *paths, unsigned n_paths,
+	unsigned n_operands)
 {
+	const unsigned n = n_paths + n_operands;
+
 	if (!n)
 		return 0;
 	q->s.r.paths = calloc(n, sizeof(*q->s.r.paths));
 	if (!q->s.r.paths)
 		return -ENOMEM;
-	q->s.r.n_paths = (uint8_t)n;
+	q->s.r.n_paths = (uint8_t)n_paths;
+	q->s.r.n_operands = (uint8_t)n_operands;
 	for (unsigned i = 0; i < n; i++) {
 		q->s.r.paths[i] = paths[i];
 		str_ref(q->s.r.paths[i].given);
@@ -173,12 +177,13 @@ static int request_fill(struct engine *e, struct request *q, const struct comman
 	TRY(set_bytes(e, q, &r->summary, m->summary));
 	TRY(set_bytes(e, q, &r->description, m->description));
 	TRY(set_bytes(e, q, &r->command, m->facts.command));
+	TRY(set_bytes(e, q, &r->url, m->facts.url));
 	TRY(set_bytes(e, q, &r->extra, m->extra));
 	if (s->s.r.cwd && bytes_equal(cwd, str_bytes(s->s.r.cwd)))
 		r->cwd = str_ref(s->s.r.cwd);
 	else
 		TRY(set_bytes(e, q, &r->cwd, cwd));
-	TRY(request_take_paths(q, m->facts.paths, m->facts.n_paths));
+	TRY(request_take_paths(q, m->facts.paths, m->facts.n_paths, m->facts.n_operands));
 	r->since = e->now.wall;
 	r->type = (uint8_t)m->type;
 	r->kind = (uint8_t)m->facts.kind;
@@ -222,9 +227,9 @@ static struct request *request_orphan(struct session *s, const struct command_re
 static uint64_t bytes_wanted(const struct command_request *m)
 {
 	uint64_t n = (uint64_t)m->input.len + m->summary.len + m->description.len +
-		     m->facts.command.len + m->extra.len;
+		     m->facts.command.len + m->facts.url.len + m->extra.len;
 
-	for (unsigned i = 0; i < m->facts.n_paths; i++)
+	for (unsigned i = 0; i < m->facts.n_paths + m->facts.n_operands; i++)
 		n += str_bytes(m->facts.paths[i].given).len +
 		     str_bytes(m->facts.paths[i].resolved).len;
 	return n;

@@ -172,17 +172,21 @@ static struct decided gone(const struct command_decision *d, const struct reques
 }
 
 /* Would the pipeline deny the call, or ask for it, with the edited input? */
-static struct pipeline_result recheck(
-	struct engine *e, const struct request *q, const struct facts *facts)
+static int recheck(struct engine *e, const struct request *q, const struct facts *facts,
+	struct pipeline_result *out)
 {
-	struct request edited = *q;
-	struct pipeline_call call = {&e->config, request_session(q), q->s.turn, &edited};
+	struct pipeline_call call;
 
-	edited.s.r.mutating = facts->mutating;
-	edited.s.r.kind = (uint8_t)facts->kind;
-	edited.s.facts = facts->flags;
-	memcpy(edited.s.signature, facts->signature, 16);
-	return pipeline_recheck(&call);
+	judge_request(e, q, &call);
+	call.mutating = facts->mutating;
+	call.call.kind = facts->kind;
+	call.call.facts = facts->flags;
+	call.call.command = facts->command;
+	call.call.url = facts->url;
+	call.call.paths = facts->paths;
+	call.call.n_paths = facts->n_paths;
+	call.call.n_operands = facts->n_operands;
+	return pipeline_recheck(&call, out);
 }
 
 /* What was asked, for the record of a decision that changed it. */
@@ -285,7 +289,7 @@ static int decide_one(struct engine *e, const struct command *c,
 			return *out = refuse(
 				       d, RESULT_INVALID, "the agent takes no edited input"),
 			       0;
-		r = recheck(e, q, d->facts);
+		TRY(recheck(e, q, d->facts, &r));
 		if (r.answer == PIPELINE_DENY || r.answer == PIPELINE_ASK) {
 			*out = refuse(d, RESULT_REFUSED, "the edited input is refused");
 			out->step = r.step;

@@ -88,6 +88,16 @@ int turn_forget(struct engine *e, struct turn *t);
 bool turn_held(const struct turn *t);
 bool session_inherits(const struct session *s);
 
+/* ---- requests in the eyes of the pipeline (engine_judge.c) ---- */
+struct pipeline_call;
+struct pipeline_result;
+/* A request as the pipeline looks at it; it refers to the request. */
+void judge_request(struct engine *e, const struct request *q, struct pipeline_call *out);
+/* Why it was decided, or is asked about, into a touched request. */
+int request_note_why(struct engine *e, struct request *q, const struct pipeline_result *r);
+/* A rule that decided has matched once more. */
+void rule_count(struct engine *e, const struct pipeline_result *r);
+
 /* ---- requests (engine_request.c) ---- */
 struct decision_terms {
 	enum source source;
@@ -125,7 +135,8 @@ int check_take(struct engine *e, struct session *s, const uint8_t hash[16], stru
 void request_set_deadline(struct engine *e, struct request *q, const struct command_request *c);
 int request_answer_again(struct engine *e, struct request *q, struct link *l, uint32_t call);
 /* The strings are taken by reference. */
-int request_take_paths(struct request *q, const struct request_path *paths, unsigned n);
+int request_take_paths(struct request *q, const struct request_path *paths, unsigned n_paths,
+	unsigned n_operands);
 /* No person can be asked, and that denies. A request that was recovered waits for its agent. */
 bool request_alone(struct engine *e, const struct request *q);
 /* Its record stays in the store though it is decided: the history alone can't restore it. */

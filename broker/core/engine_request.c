@@ -278,11 +278,22 @@ static int request_review(struct engine *e, struct request *q, enum step asked_b
 
 int request_evaluate(struct engine *e, struct request *q)
 {
-	struct pipeline_call call = {&e->config, request_session(q), q->s.turn, q};
-	struct pipeline_result r = pipeline_run(&call);
-	struct decision_terms terms = {.source = r.source, .step = r.step, .reason = r.reason};
+	struct pipeline_call call;
+	struct pipeline_result r;
+	struct decision_terms terms;
 
+	judge_request(e, q, &call);
+	TRY(pipeline_run(&call, NULL, &r));
+	terms = (struct decision_terms){.source = r.source, .step = r.step, .reason = r.reason};
 	TRY(entity_touch(&e->r, q));
+	TRY(request_note_why(e, q, &r));
+	rule_count(e, &r);
+	if (r.answer == PIPELINE_DENY && r.rule.rule) {
+		struct why why;
+
+		why_read(q->s.r.why, &why);
+		terms.reason = why.rule;
+	}
 	switch (r.answer) {
 	case PIPELINE_HOLD: return request_hold(e, q);
 	case PIPELINE_DENY: return request_finish(e, q, REQUEST_ON_DENY, &terms);

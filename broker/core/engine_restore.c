@@ -230,7 +230,8 @@ int engine_restore_request(struct engine *e, struct instant now, int64_t alive,
 	memcpy(q->s.input_hash, facts->input_hash, 16);
 	memcpy(q->s.signature, facts->signature, 16);
 	take_record(q, r);
-	TRY(request_take_paths(q, r->paths, r->n_paths));
+	TRY(request_take_paths(q, r->paths, r->n_paths, 0));
+	TRY(set_bytes(e, q, &q->s.r.url, facts->url));
 	TRY(take_decision(q, r));
 	q->e.stored = true;
 	take_newest(e, &r->id);

@@ -109,7 +109,8 @@ static int session_make(struct engine *e, const struct command *c, struct sessio
 	s->s.r.uid = c->link->uid;
 	s->s.r.since = e->now.wall;
 	s->s.r.subject = h->subject;
-	s->s.r.claim = h->claim < 0 ? MODE_NORMAL : (uint8_t)h->claim;
+	/* who claims nothing is bound by the ceiling alone */
+	s->s.r.claim = h->claim < 0 ? MODE_YOLO : (uint8_t)h->claim;
 	s->s.r.ceiling = parent ? parent->s.r.ceiling : (uint8_t)e->config.default_mode;
 	s->s.r.channel_ms = h->channel_ms;
 	s->s.r.fail_closed = h->fail_closed;
@@ -181,6 +182,24 @@ static int session_join(struct engine *e, const struct command *c, struct sessio
 	return 0;
 }
 
+/* The folder of a uid, which is the same for all of its sessions: no part of the batch. */
+static int home_note(struct engine *e, uint32_t uid, struct bytes home)
+{
+	struct owner *const o = owner_get(&e->r, uid);
+	struct str *s;
+
+	if (!o)
+		return -ENOMEM;
+	if (!home.data || (o->home && str_equal(o->home, home)))
+		return 0;
+	s = str_new(home.data, home.len);
+	if (!s)
+		return -ENOMEM;
+	str_unref(o->home);
+	o->home = s;
+	return 0;
+}
+
 int on_hello(struct engine *e, const struct command *c)
 {
 	const struct command_hello *h = &c->hello;
@@ -190,6 +209,7 @@ int on_hello(struct engine *e, const struct command *c)
 	if (c->link->s.session)
 		return reply_error(
 			e, c, ENGINE_STATE, "hello was said already", "state", "open");
+	TRY(home_note(e, c->link->uid, h->home));
 	if (h->key.data)
 		s = session_find_key(&e->r, c->link->uid, h->agent, h->key);
 	if (s) {
@@ -355,11 +375,6 @@ int on_ceiling(struct engine *e, const struct command *c)
 	if (c->frontend->s.role != ROLE_HUMAN)
 		return reply_error(
 			e, c, ENGINE_FORBIDDEN, "only a person sets a mode", NULL, NULL);
-	/* auto-edit and yolo want the rules and the whole floor */
-	if (c->steer.mode > MODE_NORMAL)
-		return reply_error(e, c, ENGINE_UNSUPPORTED,
-			"this broker knows the modes plan and normal", "name",
-			mode_name(c->steer.mode));
 	if (s->s.r.ceiling != c->steer.mode) {
 		TRY(entity_touch(&e->r, s));
 		s->s.r.ceiling = (uint8_t)c->steer.mode;

@@ -161,11 +161,12 @@ struct decision {
  */
 struct request_data {
 	struct uuid id;
-	struct str *tool, *input, *summary, *description, *command, *cwd, *extra;
-	struct request_path *paths;
+	struct str *tool, *input, *summary, *description, *command, *url, *cwd, *extra;
+	struct str *why; /* what the pipeline found; see why_read. NULL: nothing */
+	struct request_path *paths; /* n_paths, then n_operands that its command names */
 	uint8_t digest[32];
 	int64_t since;
-	uint8_t type, kind, state, on_disconnect, step, n_paths;
+	uint8_t type, kind, state, on_disconnect, step, n_paths, n_operands;
 	bool mutating : 1, elsewhere : 1, fail_closed : 1, takes_input : 1, multi : 1,
 		check : 1;
 };
@@ -214,8 +215,8 @@ struct request {
 enum call_fact {
 	FACT_HARMLESS = 1,  /* on the table of harmless tools */
 	FACT_INSIDE = 2,    /* every path is inside the workspace, as given and resolved */
-	FACT_PROTECTED = 4, /* a path is on the floor's list */
 	FACT_UNRESOLVED = 8,
+	FACT_SAID_MUTATING = 16, /* by the agent, whatever is known of the tool */
 };
 
 static inline struct bytes session_key(const struct session *s)

@@ -11,6 +11,7 @@ broker_core_libcore_la_SOURCES = \
 	broker/core/engine_call.c \
 	broker/core/engine_check.c \
 	broker/core/engine_frontend.c \
+	broker/core/engine_judge.c \
 	broker/core/engine_private.h \
 	broker/core/engine_request.c \
 	broker/core/engine_restore.c \
@@ -19,14 +20,15 @@ broker_core_libcore_la_SOURCES = \
 	broker/core/engine_turn.c \
 	broker/core/entity.h \
 	broker/core/marks.c \
+	broker/core/judge.c \
+	broker/core/judge.h \
 	broker/core/pipeline.c \
 	broker/core/pipeline.h \
-	broker/core/protect.c \
-	broker/core/protect.h \
 	broker/core/registry.c \
 	broker/core/registry.h \
 	broker/core/request.c \
 	broker/core/request.h \
+	broker/core/row.c \
 	broker/core/row.h \
 	broker/core/tool.c \
 	broker/core/tool.h \

@@ -5,86 +5,157 @@
 
 #include "broker/core/turn.h"
 
-typedef struct pipeline_result step_fn(const struct pipeline_call *call);
+/* One call on its way through the steps; its command is read when the first step wants it. */
+struct run {
+	const struct pipeline_call *c;
+	struct judged judged;
+	bool prepared;
+};
 
-static const struct pipeline_result pass = {PIPELINE_PASS, STEP_NONE, SOURCE_NONE, {NULL, 0}};
+typedef int step_fn(struct run *run, struct pipeline_result *out);
 
-static bool is_tool_call(const struct pipeline_call *c)
+static int say(struct pipeline_result *out, enum pipeline_answer answer, enum step step,
+	enum source source)
 {
-	return c->request->s.r.type == REQUEST_TYPE_TOOL_CALL;
+	*out = (struct pipeline_result){.answer = answer, .step = step, .source = source};
+	return 0;
 }
 
-static struct pipeline_result ended(const struct turn *t)
+static bool is_tool_call(const struct run *r)
 {
-	return (struct pipeline_result){PIPELINE_DENY, STEP_SUSPENDED,
-		t->s.r.ended_by == SOURCE_NONE ? SOURCE_ABORT : t->s.r.ended_by,
-		str_bytes(t->s.r.reason)};
+	return r->c->type == REQUEST_TYPE_TOOL_CALL;
+}
+
+static const struct judged *judged(struct run *r)
+{
+	if (!r->prepared)
+		judge_prepare(r->c->judge, &r->c->call, &r->judged);
+	r->prepared = true;
+	return &r->judged;
+}
+
+static int ended(const struct turn *t, struct pipeline_result *out)
+{
+	say(out, PIPELINE_DENY, STEP_SUSPENDED,
+		t->s.r.ended_by == SOURCE_NONE ? SOURCE_ABORT : t->s.r.ended_by);
+	out->reason = str_bytes(t->s.r.reason);
+	return 0;
 }
 
 /*
  * 1: a suspended turn releases nothing, an ended one denies, and so does that of
  * an ancestor that a person or a ceiling ended, which stays the present one.
  */
-static struct pipeline_result step_suspended(const struct pipeline_call *c)
+static int suspended(const struct session *s, const struct turn *t, struct pipeline_result *out)
 {
-	const struct turn *t = c->turn;
-
 	if (turn_state_over(t->s.r.state))
-		return ended(t);
-	for (const struct session *p = c->session->s.parent; p; p = p->s.parent)
+		return ended(t, out);
+	for (const struct session *p = s->s.parent; p; p = p->s.parent)
 		if (p->s.turn && p->s.turn->s.r.state == TURN_ENDED)
-			return ended(p->s.turn);
+			return ended(p->s.turn, out);
 	if (t->s.r.state == TURN_SUSPENDED)
-		return (struct pipeline_result){
-			PIPELINE_HOLD, STEP_SUSPENDED, SOURCE_NONE, {NULL, 0}};
-	return pass;
+		say(out, PIPELINE_HOLD, STEP_SUSPENDED, SOURCE_NONE);
+	return 0;
+}
+
+static int step_suspended(struct run *r, struct pipeline_result *out)
+{
+	return r->c->turn ? suspended(r->c->session, r->c->turn, out) : 0;
+}
+
+/* A command that is seen to read only is the one thing that its tool does not tell. */
+static bool command_reads(struct run *r)
+{
+	return r->c->judge && r->c->call.kind == KIND_EXECUTE &&
+	       !(r->c->call.facts & FACT_SAID_MUTATING) && judged_reads(judged(r));
 }
 
 /* 2: plan mode changes nothing */
-static struct pipeline_result step_plan(const struct pipeline_call *c)
+static int step_plan(struct run *r, struct pipeline_result *out)
 {
-	if (is_tool_call(c) && session_mode(c->session) == MODE_PLAN &&
-		c->request->s.r.mutating)
-		return (struct pipeline_result){
-			PIPELINE_DENY, STEP_PLAN, SOURCE_MODE, {NULL, 0}};
-	return pass;
+	if (is_tool_call(r) && r->c->mode == MODE_PLAN && r->c->mutating && !command_reads(r))
+		say(out, PIPELINE_DENY, STEP_PLAN, SOURCE_MODE);
+	return 0;
+}
+
+static int by_rules(struct run *r, enum verdict verdict, enum pipeline_answer answer,
+	enum step step, struct pipeline_result *out)
+{
+	struct rule_match match;
+	int found;
+
+	if (!is_tool_call(r) || !r->c->judge || !ruleset_count(r->c->judge->rules))
+		return 0;
+	found = ruleset_match(r->c->judge->rules, verdict, &judged(r)->rule, &match);
+	if (found <= 0)
+		return found;
+	say(out, answer, step, SOURCE_RULE);
+	out->rule = match;
+	return 0;
+}
+
+/* 3 */
+static int step_deny_rules(struct run *r, struct pipeline_result *out)
+{
+	return by_rules(r, VERDICT_DENY, PIPELINE_DENY, STEP_DENY_RULES, out);
 }
 
 /* 4: a model that tries what was denied again and again */
-static struct pipeline_result step_repeat(const struct pipeline_call *c)
+static int step_repeat(struct run *r, struct pipeline_result *out)
 {
-	if (is_tool_call(c) && denials_count(c->turn->s.denials, c->request->s.signature) >
-				       c->config->repeat_limit)
-		return (struct pipeline_result){
-			PIPELINE_DENY, STEP_REPEAT, SOURCE_REPEAT, {NULL, 0}};
-	return pass;
+	if (is_tool_call(r) && r->c->denials > r->c->repeat_limit)
+		say(out, PIPELINE_DENY, STEP_REPEAT, SOURCE_REPEAT);
+	return 0;
 }
 
-/* 5: what always asks, here by the paths that the edge found protected */
-static struct pipeline_result step_floor(const struct pipeline_call *c)
+/* 5: what always asks */
+static int step_floor(struct run *r, struct pipeline_result *out)
 {
-	if (is_tool_call(c) && c->request->s.facts & FACT_PROTECTED)
-		return (struct pipeline_result){
-			PIPELINE_ASK, STEP_FLOOR, SOURCE_FLOOR, {NULL, 0}};
-	return pass;
+	struct floor_hit hit;
+
+	if (!is_tool_call(r) || !r->c->judge ||
+		!floor_check(r->c->judge->floor, &judged(r)->floor, &hit))
+		return 0;
+	say(out, PIPELINE_ASK, STEP_FLOOR, SOURCE_FLOOR);
+	out->floor = hit;
+	return 0;
 }
 
-/* 8: harmless tools, and what only reads inside the workspace */
-static struct pipeline_result step_mode(const struct pipeline_call *c)
+/* 6 */
+static int step_ask_rules(struct run *r, struct pipeline_result *out)
 {
-	const struct request *q = c->request;
-	bool reads = !q->s.r.mutating &&
-		     (q->s.r.kind == KIND_READ || q->s.r.kind == KIND_SEARCH) &&
-		     q->s.facts & FACT_INSIDE && !(q->s.facts & FACT_UNRESOLVED);
-
-	if (is_tool_call(c) && (q->s.facts & FACT_HARMLESS || reads))
-		return (struct pipeline_result){
-			PIPELINE_ALLOW, STEP_MODE, SOURCE_MODE, {NULL, 0}};
-	return pass;
+	return by_rules(r, VERDICT_ASK, PIPELINE_ASK, STEP_ASK_RULES, out);
 }
 
-/* Step 3, 6 and 7 are the rules'. A step may be in the list of those that an edit passes again.
- */
+/* 7 */
+static int step_allow_rules(struct run *r, struct pipeline_result *out)
+{
+	/* what a link leads to may be on the floor */
+	if (r->c->judge && ruleset_count(r->c->judge->rules) && !judged_known(judged(r)))
+		return 0;
+	return by_rules(r, VERDICT_ALLOW, PIPELINE_ALLOW, STEP_ALLOW_RULES, out);
+}
+
+/* 8: harmless tools; what only reads inside the workspace; and what the mode lets pass */
+static int step_mode(struct run *r, struct pipeline_result *out)
+{
+	const struct judge_call *const call = &r->c->call;
+	const bool inside = call->facts & FACT_INSIDE && !(call->facts & FACT_UNRESOLVED);
+	bool allow;
+
+	if (!is_tool_call(r))
+		return 0;
+	allow = call->facts & FACT_HARMLESS || r->c->mode == MODE_YOLO;
+	if (!r->c->mutating && (call->kind == KIND_READ || call->kind == KIND_SEARCH))
+		allow = allow || inside;
+	if (r->c->mode == MODE_AUTO_EDIT && call->kind == KIND_EDIT)
+		allow = allow || inside;
+	if (allow || command_reads(r))
+		say(out, PIPELINE_ALLOW, STEP_MODE, SOURCE_MODE);
+	return 0;
+}
+
+/* A step may be in the list of those that an edit passes again. */
 static const struct {
 	enum step step;
 	step_fn *run;
@@ -92,40 +163,57 @@ static const struct {
 } steps[] = {
 	{STEP_SUSPENDED, step_suspended, false},
 	{STEP_PLAN, step_plan, true},
+	{STEP_DENY_RULES, step_deny_rules, true},
 	{STEP_REPEAT, step_repeat, false},
 	{STEP_FLOOR, step_floor, true},
+	{STEP_ASK_RULES, step_ask_rules, true},
+	{STEP_ALLOW_RULES, step_allow_rules, false},
 	{STEP_MODE, step_mode, false},
 };
 
 bool pipeline_bars(const struct session *s, const struct turn *t)
 {
-	struct pipeline_call call = {.session = s, .turn = t};
+	struct pipeline_result r = {.answer = PIPELINE_PASS};
 
-	return step_suspended(&call).answer != PIPELINE_PASS;
+	suspended(s, t, &r);
+	return r.answer != PIPELINE_PASS;
 }
 
-static struct pipeline_result run(const struct pipeline_call *call, bool recheck)
+static int run(const struct pipeline_call *call, bool recheck, struct pipeline_trace *trace,
+	struct pipeline_result *out)
 {
+	struct run r;
+
+	r.c = call;
+	r.prepared = false;
+	*out = (struct pipeline_result){.answer = PIPELINE_PASS};
 	for (size_t i = 0; i < sizeof(steps) / sizeof(steps[0]); i++) {
-		struct pipeline_result r;
+		int err;
 
 		if (recheck && !steps[i].recheck)
 			continue;
-		r = steps[i].run(call);
-		if (r.answer != PIPELINE_PASS)
-			return r;
+		err = steps[i].run(&r, out);
+		if (err < 0)
+			return err;
+		if (trace) {
+			trace->items[trace->n].step = steps[i].step;
+			trace->items[trace->n++].answer = out->answer;
+		}
+		if (out->answer != PIPELINE_PASS)
+			return 0;
 	}
-	return pass;
+	return 0;
 }
 
-struct pipeline_result pipeline_run(const struct pipeline_call *call)
+int pipeline_run(const struct pipeline_call *call, struct pipeline_trace *trace,
+	struct pipeline_result *out)
 {
-	return run(call, false);
+	return run(call, false, trace, out);
 }
 
-struct pipeline_result pipeline_recheck(const struct pipeline_call *call)
+int pipeline_recheck(const struct pipeline_call *call, struct pipeline_result *out)
 {
-	return run(call, true);
+	return run(call, true, NULL, out);
 }
 
 uint32_t denials_count(const struct str *denials, const uint8_t signature[16])

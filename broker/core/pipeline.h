@@ -8,6 +8,7 @@
 #define CORE_PIPELINE_H
 
 #include "broker/core/engine.h"
+#include "broker/core/judge.h"
 
 enum pipeline_answer {
 	PIPELINE_PASS, /* the step has nothing to say */
@@ -23,21 +24,38 @@ struct pipeline_result {
 	enum source source;
 	/* of a denial by a person or ceiling that ended the turn */
 	struct bytes reason;
+	struct rule_match rule;	 /* of a step of rules; rule NULL: none */
+	struct floor_hit floor;	 /* of the floor; name NULL: none. As the call and floor live */
 };
 
-/* What a step looks at. */
+/* What the steps look at. */
 struct pipeline_call {
-	const struct engine_config *config;
-	const struct session *session;
+	const struct session *session; /* NULL with turn: step 1 has nothing to say */
 	const struct turn *turn;
-	const struct request *request; /* its session and turn pointers are not used */
+	enum request_type type;
+	enum mode mode;
+	bool mutating; /* as far as known without reading its command */
+	uint32_t denials, repeat_limit; /* of the same call in this turn */
+	struct judge *judge;
+	struct judge_call call;
+};
+
+/* What each step said, for explain. */
+struct pipeline_trace {
+	struct {
+		enum step step;
+		enum pipeline_answer answer;
+	} items[STEP_N];
+	unsigned n;
 };
 
 /* Step 1 alone: does it bar a release? */
 bool pipeline_bars(const struct session *s, const struct turn *t);
-struct pipeline_result pipeline_run(const struct pipeline_call *call);
-/* The steps that an edited input must pass again: 2, 3 and 5. */
-struct pipeline_result pipeline_recheck(const struct pipeline_call *call);
+/* trace may be NULL. -ENOMEM. */
+int pipeline_run(const struct pipeline_call *call, struct pipeline_trace *trace,
+	struct pipeline_result *out);
+/* The steps that an edited input must pass again: 2, 3, 5 and 6. -ENOMEM. */
+int pipeline_recheck(const struct pipeline_call *call, struct pipeline_result *out);
 
 /* The denials of a turn, for the step "repeat": a count per signature, at most 128 of the last.
  */

@@ -102,6 +102,7 @@ void owners_free(struct registry *r)
 	while ((o = RB_ROOT(&r->owners))) {
 		assert(!o->sessions && !o->pending && !o->pending_bytes);
 		RB_REMOVE(owner_tree, &r->owners, o);
+		str_unref(o->home);
 		free(o);
 	}
 }
@@ -142,7 +143,7 @@ static uint32_t request_bytes(const struct request *q)
 
 	for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++)
 		n += str_bytes(texts[i]).len;
-	for (unsigned i = 0; i < r->n_paths; i++)
+	for (unsigned i = 0; i < r->n_paths + r->n_operands; i++)
 		n += str_bytes(r->paths[i].given).len + str_bytes(r->paths[i].resolved).len;
 	return (uint32_t)n;
 }

@@ -23,6 +23,7 @@ struct owner {
 	uint32_t uid;
 	uint32_t sessions, pending; /* requests, and decisions that are kept */
 	uint64_t pending_bytes;
+	struct str *home; /* folder of the uid, once one of its agents has said hello; or NULL */
 };
 RB_HEAD(owner_tree, owner);
 

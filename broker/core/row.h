@@ -20,10 +20,27 @@ struct history_row {
 	struct bytes input; /* MessagePack; decisions only */
 	struct bytes reason, by;
 	struct bytes detail; /* small text: outcome summary, agent's session or turn id, mode */
+	struct bytes rule;   /* the text of the one that decided or asked, or that changed */
+	struct bytes floor;  /* the name of the entry that was hit */
+	uint64_t rule_id;    /* of a standing rule; 0: none */
 	uint8_t digest[32];  /* all zero: none */
 	uint8_t type, kind, verdict, source, scope, step, state, mode;
-	uint64_t count; /* of lost denials, or anchored rows */
+	uint64_t count; /* of lost denials, anchored rows, or a rule's matches */
 	uint8_t hash[32];
+};
+
+/*
+ * Begins the row of RULE_ADDED, RULE_REMOVED or RULE_EXPIRED: who (by; none for the last)
+ * did it to which rule. Its texts are the record's.
+ */
+void rule_row(struct history_row *row, enum history_event event, const struct rule_record *r,
+	struct bytes by, int64_t now);
+
+/* How often a rule that exists has decided by now. */
+struct rule_matches {
+	uint64_t id;
+	uint64_t matches;
+	int64_t matched_at; /* wall clock */
 };
 
 enum journal_op {
@@ -33,8 +50,11 @@ enum journal_op {
 	JOURNAL_TURN_REMOVE,
 	JOURNAL_REQUEST,
 	JOURNAL_REQUEST_REMOVE,
-	JOURNAL_HISTORY, /* arg: const struct history_row * */
-	JOURNAL_ALIVE,	 /* arg: const int64_t *: wall clock, the broker lives */
+	JOURNAL_RULE,	      /* arg: const struct rule_record * */
+	JOURNAL_RULE_REMOVE,  /* arg: const uint64_t * */
+	JOURNAL_RULE_MATCHES, /* arg: const struct rule_matches * */
+	JOURNAL_HISTORY,      /* arg: const struct history_row * */
+	JOURNAL_ALIVE,	      /* arg: const int64_t *: wall clock, the broker lives */
 };
 
 #endif

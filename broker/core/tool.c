@@ -80,7 +80,7 @@ static const struct tool_field url[] = {FIELD("url", URL), END};
 #define LISTS       KIND_SEARCH, 0, NEEDS(PATH), path
 #define LISTS_CWD   KIND_SEARCH, TOOL_CWD, 0, path
 #define FINDS       KIND_SEARCH, TOOL_CWD, NEEDS(PATTERN), names
-#define GREPS       KIND_SEARCH, TOOL_CWD, 0, content
+#define GREPS       KIND_SEARCH, TOOL_CWD | TOOL_CONTENT, 0, content
 #define EDITS       KIND_EDIT, TOOL_MUTATES, NEEDS(PATH), path
 #define PATCHES     KIND_EDIT, TOOL_MUTATES, NEEDS(PATCH), patch
 #define FETCHES     KIND_FETCH, 0, NEEDS(URL), url
@@ -160,7 +160,7 @@ static const struct tool tools[] = {
 	{"request_user_input", TALKS},       /* Codex */
 	{"run_shell_command", RUNS},         /* Gemini CLI */
 	{"save_memory", KIND_OTHER, TOOL_MUTATES, 0, nothing}, /* Gemini CLI: outlives the session */
-	{"search", KIND_SEARCH, 0, NEEDS(PATH), content}, /* ACP: of an unknown tool, so no cwd */
+	{"search", KIND_SEARCH, TOOL_CONTENT, NEEDS(PATH), content}, /* ACP: of an unknown tool, so no cwd */
 	{"search_file_content", GREPS},      /* Gemini CLI */
 	{"shell", RUNS},                     /* Codex, OpenCode */
 	{"shell_command", RUNS},             /* Codex */

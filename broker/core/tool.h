@@ -34,6 +34,7 @@ enum tool_flag {
 	TOOL_MUTATES = 1,
 	TOOL_HARMLESS = 2, /* allowed in every mode: todo lists, thinking, plans */
 	TOOL_CWD = 4,	   /* without a path it means the working directory */
+	TOOL_CONTENT = 8,  /* reads all files below its path */
 };
 
 struct tool {

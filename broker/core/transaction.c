@@ -269,13 +269,13 @@ static void turn_free(struct turn *t)
 
 static void paths_free(struct request_data *p)
 {
-	for (unsigned i = 0; i < p->n_paths; i++) {
+	for (unsigned i = 0; i < p->n_paths + p->n_operands; i++) {
 		str_unref(p->paths[i].given);
 		str_unref(p->paths[i].resolved);
 	}
 	free(p->paths);
 	p->paths = NULL;
-	p->n_paths = 0;
+	p->n_paths = p->n_operands = 0;
 }
 
 struct decision *request_decide(struct request *q)
@@ -316,6 +316,8 @@ static void request_free(struct registry *r, struct request *q)
 	str_unref(p->command);
 	str_unref(p->cwd);
 	str_unref(p->extra);
+	str_unref(p->url);
+	str_unref(p->why);
 	paths_free(p);
 	if (d) {
 		str_unref(d->reason);

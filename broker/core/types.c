@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "broker/core/types.h"
 
+#include "libapproval/limits.h"
+
 #include <errno.h>
 #include <stdlib.h>
 
@@ -239,4 +241,31 @@ bool str_equal(const struct str *a, struct bytes b)
 	if (!a || !b.data)
 		return !a && !b.data;
 	return bytes_equal(str_bytes(a), b);
+}
+
+/* ---- records ---- */
+
+static bool text_valid(const struct str *s, size_t max)
+{
+	return s && s->len > 0 && s->len <= max && !memchr(s->data, '\n', s->len) &&
+	       !memchr(s->data, '\0', s->len);
+}
+
+bool rule_record_valid(const struct rule_record *r)
+{
+	bool owned = r->scope == SCOPE_TURN || r->scope == SCOPE_SESSION;
+
+	/* the store's integers are signed */
+	if (r->id == 0 || r->id > INT64_MAX || r->made < 0 || r->expires < 0 ||
+		r->matched_at < 0)
+		return false;
+	if (r->scope <= SCOPE_ONCE || r->scope >= SCOPE_N || owned == uuid_is_nil(&r->owner))
+		return false;
+	if (r->uid == RULE_UID_ADMIN && r->scope != SCOPE_USER)
+		return false;
+	if (r->project ? !r->project->len || r->project->len > LIMIT_TEXT
+		       : r->scope == SCOPE_PROJECT)
+		return false;
+	return text_valid(r->text, LIMIT_RULE) && text_valid(r->by, LIMIT_TEXT) &&
+	       (!r->origin || text_valid(r->origin, LIMIT_TEXT));
 }

@@ -140,7 +140,7 @@ struct str {
 	X(p, ABANDONING, "ABANDONING")                                                         \
 	X(p, ENDED, "ENDED")
 
-/* what a row of the history tells */
+/* what a row of the history tells; in the store by their numbers: new ones go to the end */
 #define HISTORY_LIST(X, p)                                                                     \
 	X(p, SESSION_OPENED, "session_opened")                                                 \
 	X(p, SESSION_ENDED, "session_ended")                                                   \
@@ -154,7 +154,10 @@ struct str {
 	X(p, OUTCOME, "outcome")                                                               \
 	X(p, RAN_ANYWAY, "ran_anyway")                                                         \
 	X(p, LOST_DENIALS, "lost_denials")                                                     \
-	X(p, ANCHOR, "anchor")
+	X(p, ANCHOR, "anchor")                                                                 \
+	X(p, RULE_ADDED, "rule_added")                                                         \
+	X(p, RULE_REMOVED, "rule_removed")                                                     \
+	X(p, RULE_EXPIRED, "rule_expired")
 
 enum request_type { REQUEST_TYPE_LIST(ENUM_ENTRY, REQUEST_TYPE) REQUEST_TYPE_N };
 enum kind { KIND_LIST(ENUM_ENTRY, KIND) KIND_N };
@@ -205,6 +208,11 @@ static inline bool request_state_pending(enum request_state s)
 static inline bool request_state_terminal(enum request_state s)
 {
 	return s > REQUEST_ALLOWED;
+}
+
+static inline bool history_event_of_rule(enum history_event v)
+{
+	return v >= HISTORY_RULE_ADDED && v <= HISTORY_RULE_EXPIRED;
 }
 
 /* identifiers */
@@ -327,5 +335,30 @@ struct request_record {
 	bool delivered; /* the verdict has been sent once */
 	bool check;	/* submitted by `check`: nobody is asked */
 };
+
+/* The uid of an administrator's rules, which are for everybody: nobody has it. */
+#define RULE_UID_ADMIN UINT32_MAX
+
+/* A standing rule. Its id is never used again, not even after it was removed. */
+struct rule_record {
+	uint64_t id;	     /* never 0 */
+	struct uuid owner;   /* the session or turn of such a scope; nil for the others */
+	struct str *project; /* the folder; NULL: none, but not with SCOPE_PROJECT */
+	struct str *text;    /* one line */
+	struct str *by;	     /* who made it */
+	struct str *origin;  /* an import's file or a request's id; NULL: neither */
+	int64_t made;	     /* wall clock */
+	int64_t expires;     /* wall clock; 0: never */
+	uint64_t matches;
+	int64_t matched_at; /* wall clock; 0: never */
+	uint32_t uid;
+	uint8_t scope; /* enum scope, but not once */
+};
+
+/*
+ * Whether the store may hold it: every member is in its range, what its scope needs is
+ * there, and what other scopes have is not. The text itself is not read.
+ */
+bool rule_record_valid(const struct rule_record *r);
 
 #endif

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "broker/core/protect.h"
+#include "broker/core/floor/path.h"
 #include "broker/core/tool.h"
 #include "broker/io/command_words.h"
 #include "broker/io/patch.h"
@@ -102,8 +102,9 @@ static void read_pattern(struct reader *r, struct bytes text)
 	struct facts_draft *d = r->d;
 	const char *const p = text.data;
 
+	/* what it chooses is looked at as a path, so that the floor is asked about it */
 	if (path_protected(text, d->in.home))
-		d->flags |= FACT_PROTECTED;
+		add_path(d, text);
 	if (text.len > 0 && (*p == '/' || *p == '~')) {
 		add_path(d, text);
 	} else if (has_up(text)) {
@@ -258,16 +259,32 @@ static void apply_claims(struct facts_draft *d)
 		if (kind != d->kind)
 			d->flags |= FACT_UNRESOLVED;
 		d->kind = kind;
-		if (kind_mutates(claimed))
+		if (kind_mutates(claimed)) {
 			d->mutating = true;
+			d->flags |= FACT_SAID_MUTATING;
+		}
 	}
-	if (d->in.claimed_mutating)
+	if (d->in.claimed_mutating) {
 		d->mutating = true;
+		d->flags |= FACT_SAID_MUTATING;
+	}
 	if (d->mutating || d->flags & FACT_UNRESOLVED)
 		d->flags &= (uint8_t)~FACT_HARMLESS;
 }
 
-int facts_collect(const struct facts_input *in, struct facts_draft *draft)
+/* What its command names. Of those that don't fit the judge finds out itself. */
+static void add_operands(struct judge *judge, struct facts_draft *d)
+{
+	struct judge_operands operands;
+
+	judge_operands(
+		judge, d->command, d->in.cwd, d->in.home, d->in.workspace, &operands);
+	for (unsigned i = 0; i < operands.n; i++)
+		d->paths[d->n_paths++] = operands.items[i].path;
+}
+
+int facts_collect(
+	struct judge *judge, const struct facts_input *in, struct facts_draft *draft)
 {
 	struct reader r = {.d = draft};
 
@@ -289,6 +306,9 @@ int facts_collect(const struct facts_input *in, struct facts_draft *draft)
 		read_input(&r);
 	}
 	apply_claims(draft);
+	draft->n_own = draft->n_paths;
+	if (r.error == 0 && judge && draft->command.data)
+		add_operands(judge, draft);
 	return r.error;
 }
 
@@ -372,56 +392,29 @@ static void make_signature(const struct facts_draft *d, const uint8_t input[SHA2
 	sha256_digest(&c, 16, out);
 }
 
-/* Is a path, by its text, on the floor's list? */
-static bool given_protected(const struct facts_draft *d, struct bytes given)
-{
-	char joined[2 * LIMIT_TEXT + 1];
-	size_t n = d->in.cwd.len;
-
-	if (path_protected(given, d->in.home))
-		return true;
-	if (n == 0 || n > LIMIT_TEXT || given.len > LIMIT_TEXT)
-		return false;
-	if (given.len > 0 && strchr("/~", *(const char *)given.data))
-		return false;
-	memcpy(joined, d->in.cwd.data, n);
-	joined[n++] = '/';
-	memcpy(joined + n, given.data, given.len);
-	return path_protected((struct bytes){joined, n + given.len}, d->in.home);
-}
-
-static bool path_on_floor(const struct facts_draft *d, const struct request_path *p)
-{
-	const struct bytes given = str_bytes(p->given), resolved = str_bytes(p->resolved);
-
-	if (p->resolved && path_protected(resolved, d->in.home))
-		return true;
-	/* most are absolute, without a symlink, and the same */
-	return !bytes_equal(given, resolved) && given_protected(d, given);
-}
-
 int facts_finish(const struct facts_draft *draft, const struct request_path *paths, unsigned n,
 	struct facts *out)
 {
 	uint8_t input[SHA256_DIGEST_SIZE];
-	bool inside = n > 0 && draft->in.workspace.len > 0;
+	const unsigned own = n < draft->n_own ? n : draft->n_own;
+	bool inside = own > 0 && draft->in.workspace.len > 0;
 	struct sha256_ctx c;
 
 	*out = (struct facts){.kind = draft->kind,
 		.mutating = draft->mutating,
 		.flags = draft->flags,
 		.command = draft->command,
+		.url = draft->url,
 		.paths = paths,
-		.n_paths = n};
+		.n_paths = own,
+		.n_operands = n - own};
 	if (n != draft->n_paths)
 		out->flags |= FACT_UNRESOLVED;
-	for (unsigned i = 0; i < n; i++) {
+	for (unsigned i = 0; i < own; i++) {
 		if (!paths[i].resolved)
 			out->flags |= FACT_UNRESOLVED;
 		if (!paths[i].inside)
 			inside = false;
-		if (path_on_floor(draft, &paths[i]))
-			out->flags |= FACT_PROTECTED;
 	}
 	if (inside && !(out->flags & FACT_UNRESOLVED))
 		out->flags |= FACT_INSIDE;
@@ -430,8 +423,8 @@ int facts_finish(const struct facts_draft *draft, const struct request_path *pat
 	sha256_update(&c, draft->in.input.len, draft->in.input.data);
 	sha256_digest(&c, sizeof(input), input);
 	memcpy(out->input_hash, input, sizeof(out->input_hash));
-	make_digest(draft, input, paths, n, out->digest);
-	make_signature(draft, input, paths, n, out->signature);
+	make_digest(draft, input, paths, own, out->digest);
+	make_signature(draft, input, paths, own, out->signature);
 	return 0;
 }
 

@@ -99,7 +99,7 @@ static int request_parse(struct gateway *g, struct client *client, const struct 
 		.claimed_kind = r->kind, .claimed_mutating = r->m.mutating,
 		.cwd = r->m.cwd.data ? r->m.cwd : str_bytes(s->s.r.cwd),
 		.workspace = str_bytes(s->s.r.workspace), .home = bytes_of(client->home) };
-	return facts_collect(&in, &r->draft);
+	return facts_collect(&g->judge, &in, &r->draft);
 }
 
 /* Options and schema together, as they are kept: a map of what was given. */
@@ -124,12 +124,12 @@ static void request_step(struct gateway *g, struct client *client, const struct 
 {
 	struct command c = { .type = COMMAND_REQUEST, .call = f->id };
 	struct command_request *m = &c.request;
-	struct request_path paths[LIMIT_PATHS];
+	struct request_path paths[LIMIT_LOOKUPS];
 	struct wire_buffer extra;
 	unsigned n = 0;
 	int err = 0;
 
-	for (size_t i = 0; result && i < result->n && n < LIMIT_PATHS; i++) {
+	for (size_t i = 0; result && i < result->n && n < LIMIT_LOOKUPS; i++) {
 		const struct bytes *given = &r->draft.paths[i];
 		const char *resolved = result->paths[i].resolved;
 

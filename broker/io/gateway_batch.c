@@ -161,7 +161,7 @@ static int late_keep(struct gateway *g, const struct history_row *row)
 {
 	struct late_row *l = malloc(sizeof(*l) + row->agent.len + row->workspace.len +
 				    row->exe.len + row->reason.len + row->by.len +
-				    row->detail.len);
+				    row->detail.len + row->rule.len + row->floor.len);
 	char *at;
 
 	if (!l)
@@ -174,6 +174,8 @@ static int late_keep(struct gateway *g, const struct history_row *row)
 	l->row.reason = text_take(&at, row->reason);
 	l->row.by = text_take(&at, row->by);
 	l->row.detail = text_take(&at, row->detail);
+	l->row.rule = text_take(&at, row->rule);
+	l->row.floor = text_take(&at, row->floor);
 	STAILQ_INSERT_TAIL(&g->late, l, entry);
 	return 0;
 }
@@ -205,7 +207,7 @@ static int lost_write(struct gateway *g)
 		struct history_row row = { .at = l->at, .event = HISTORY_DECISION, .uid = l->uid,
 			.pid = l->pid, .session = l->session, .request = l->request,
 			.tool = bytes_of(l->tool), .verdict = VERDICT_DENY,
-			.source = SOURCE_BROKER, .state = REQUEST_DENIED };
+			.source = SOURCE_BROKER, .state = REQUEST_DENIED, .mode = l->mode };
 
 		err = journal_put(g->journal, JOURNAL_HISTORY, &row);
 	}
@@ -367,6 +369,7 @@ void batch_commit(struct gateway *g)
 
 static void lost_note(void *arg, const struct request *q)
 {
+	const struct session *s = request_session(q);
 	struct gateway *g = arg;
 	struct lost_denial *l;
 
@@ -377,12 +380,9 @@ static void lost_note(void *arg, const struct request *q)
 		return;
 	}
 	l = &g->lost[g->n_lost++];
-	l->at = gateway_now(g).wall;
-	l->uid = request_session(q)->s.r.uid;
-	l->pid = request_session(q)->s.r.subject.pid;
-	l->session = request_session(q)->s.r.id;
-	l->request = q->s.r.id;
-	memset(l->tool, 0, sizeof(l->tool));
+	*l = (struct lost_denial){ .at = gateway_now(g).wall, .uid = s->s.r.uid,
+		.pid = s->s.r.subject.pid, .session = s->s.r.id, .request = q->s.r.id,
+		.mode = (uint8_t)session_mode(s) };
 	memcpy(l->tool, str_text(q->s.r.tool),
 		q->s.r.tool->len < sizeof(l->tool) ? q->s.r.tool->len : sizeof(l->tool) - 1);
 }

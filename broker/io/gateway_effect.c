@@ -243,6 +243,7 @@ static void take_verdict(struct gateway *g, const struct effect *e)
 	wire_map_strz(&m, "message",
 		allow ? "" : denial_message(d->source, r->step, r->state));
 	wire_map_bin(&m, "digest", (struct bytes){ r->digest, sizeof(r->digest) });
+	item_put_rule(&m, r->why);
 	if (allow && d->updated_input)
 		wire_map_raw(&m, "updated_input", str_bytes(d->updated_input));
 	if (allow && d->answers)
@@ -461,8 +462,7 @@ static int take_store(struct gateway *g, const struct effect *e)
 	case JOURNAL_SESSION_REMOVE:
 	case JOURNAL_TURN_REMOVE:
 	case JOURNAL_REQUEST_REMOVE: return batch_store(g, e->store.op, entity_id(x));
-	case JOURNAL_HISTORY:
-	case JOURNAL_ALIVE: break;
+	default: break;
 	}
 	return 0;
 }

@@ -83,11 +83,21 @@ static int subscribe_parse(struct gateway *g, struct client *client, const struc
 
 /* ---- decide ---- */
 
-/* Of an edited input; text: what the command points into where it was joined. */
+/* Of an edited input. */
 struct edit {
 	struct facts facts;
-	char *text;
+	struct request_path *paths;
+	unsigned n;
+	char *text; /* what the command points into where it was joined */
 };
+
+static void edit_release(struct edit *edit)
+{
+	for (unsigned i = 0; i < edit->n; i++)
+		str_unref(edit->paths[i].given);
+	free(edit->paths);
+	free(edit->text);
+}
 
 /*
  * An edited input is looked at as a request's would be, but its paths are not
@@ -96,11 +106,8 @@ struct edit {
 static int edit_facts(struct gateway *g, struct command_decision *d, struct edit *edit)
 {
 	struct request *q = request_find(&g->engine.r, &d->request);
-	struct request_path paths[LIMIT_PATHS];
-	struct facts *facts = &edit->facts;
 	struct facts_draft draft;
 	struct facts_input in;
-	unsigned n = 0;
 	int err;
 
 	if (!q)
@@ -108,27 +115,25 @@ static int edit_facts(struct gateway *g, struct command_decision *d, struct edit
 	in = (struct facts_input){ .tool = str_bytes(q->s.r.tool), .input = d->updated_input,
 		.type = q->s.r.type, .claimed_kind = -1, .claimed_mutating = q->s.r.mutating,
 		.cwd = str_bytes(q->s.r.cwd),
-		.workspace = str_bytes(request_session(q)->s.r.workspace) };
-	err = facts_collect(&in, &draft);
+		.workspace = str_bytes(request_session(q)->s.r.workspace),
+		.home = str_bytes(request_session(q)->owner->home) };
+	err = facts_collect(&g->judge, &in, &draft);
 	if (err < 0)
 		return err;
-	for (size_t i = 0; i < draft.n_paths && n < LIMIT_PATHS; i++) {
-		paths[n] = (struct request_path){
-			.given = str_new(draft.paths[i].data, draft.paths[i].len) };
-		if (!paths[n++].given)
-			err = -ENOMEM;
+	edit->paths = calloc(draft.n_paths ? draft.n_paths : 1, sizeof(*edit->paths));
+	if (!edit->paths)
+		err = -ENOMEM;
+	for (size_t i = 0; err == 0 && i < draft.n_paths; i++) {
+		edit->paths[i].given = str_new(draft.paths[i].data, draft.paths[i].len);
+		err = edit->paths[i].given ? 0 : -ENOMEM;
+		edit->n += err == 0;
 	}
 	if (err == 0)
-		err = facts_finish(&draft, paths, n, facts);
-	/* the paths are the draft's: the engine takes only what was found out from them */
-	facts->paths = NULL;
-	facts->n_paths = 0;
-	for (unsigned i = 0; i < n; i++)
-		str_unref(paths[i].given);
+		err = facts_finish(&draft, edit->paths, edit->n, &edit->facts);
 	edit->text = draft.text;
 	draft.text = NULL;
 	facts_release(&draft);
-	d->facts = facts;
+	d->facts = &edit->facts;
 	return err;
 }
 
@@ -192,7 +197,7 @@ static int frontend_decide(struct gateway *g, struct client *client, const struc
 		gateway_step(g, client, &c);
 	}
 	for (unsigned i = 0; i < n; i++)
-		free(edits[i].text);
+		edit_release(&edits[i]);
 	free(items);
 	free(edits);
 	return err;

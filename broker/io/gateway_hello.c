@@ -174,6 +174,7 @@ static void hello_step(struct gateway *g, struct client *client, const struct wi
 	m->cwd = cwd ? bytes_of(cwd) : h->m.cwd;
 	m->exe = exe ? bytes_of(exe) : none;
 	m->workspace = result && result->workspace ? bytes_of(result->workspace) : none;
+	m->home = bytes_of(client->home);
 	m->subject = subject->id;
 	m->chain = chain;
 	m->n_chain = (unsigned)n;

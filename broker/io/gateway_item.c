@@ -209,6 +209,32 @@ static void put_verdict(struct wire_open *m, const struct decision *d)
 	put_str(m, "by", d->by);
 }
 
+void item_put_rule(struct wire_open *m, const struct str *found)
+{
+	struct why why;
+
+	why_read(found, &why);
+	wire_map_str(m, "rule", why.rule);
+}
+
+/* The rule that asks or decided, and what is on the floor. */
+static void put_why(struct wire_open *m, const struct str *found)
+{
+	struct wire_open f;
+	struct why why;
+
+	item_put_rule(m, found);
+	why_read(found, &why);
+	if (!why.floor.data)
+		return;
+	wire_map_key(m, "floor");
+	wire_map_open(&f, m->b);
+	wire_map_str(&f, "entry", why.floor);
+	wire_map_str(&f, "about", why.about);
+	wire_map_str(&f, "what", why.what);
+	wire_close(&f);
+}
+
 static void request_pack(
 	struct gateway *g, struct wire_buffer *b, const struct request *q, bool whole)
 {
@@ -241,6 +267,7 @@ static void request_pack(
 		wire_map_u64(&m, "input_size", r->input->len);
 	wire_map_strz(&m, "step", step_name(r->step));
 	wire_map_strz(&m, "why", step_why(r->step));
+	put_why(&m, r->why);
 	put_time(&m, "since", r->since);
 	put_deadline(g, &m, q);
 	wire_map_bin(&m, "digest", (struct bytes){ r->digest, sizeof(r->digest) });

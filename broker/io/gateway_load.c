@@ -119,7 +119,10 @@ int gateway_new(struct gateway **out, const struct gateway_options *o)
 	if (err == 0) {
 		config_map(g, o->config, &e);
 		err = engine_init(&g->engine, &e);
+		g->engine.judge = &g->judge;
 	}
+	if (err == 0)
+		err = judge_init(&g->judge, g->user_mode ? FLOOR_USER : FLOOR_ADMIN);
 	if (err == 0)
 		err = epoch_make(g);
 	if (err == 0)
@@ -154,6 +157,7 @@ void gateway_free(struct gateway *g)
 	process_table_free(g->processes);
 	accounts_free(g->accounts);
 	engine_fini(&g->engine);
+	judge_fini(&g->judge);
 	if (g->timer)
 		event_free(g->timer);
 	wire_buffer_free(&g->stage);
@@ -212,7 +216,7 @@ static int load_request(void *arg, const struct request_record *r)
 		.type = r->type, .claimed_kind = r->kind, .claimed_mutating = r->mutating,
 		.cwd = str_bytes(r->cwd),
 		.workspace = s ? str_bytes(s->s.r.workspace) : (struct bytes){ NULL, 0 } };
-	int err = facts_collect(&in, &draft);
+	int err = facts_collect(NULL, &in, &draft);
 
 	if (err < 0)
 		return err;
@@ -229,17 +233,17 @@ static int load_request(void *arg, const struct request_record *r)
  */
 static int load_signature(const struct history_row *row, uint8_t signature[16])
 {
-	struct request_path paths[LIMIT_PATHS];
+	struct request_path paths[LIMIT_LOOKUPS];
 	struct facts_draft draft;
 	struct facts facts;
 	struct facts_input in = { .tool = row->tool, .input = row->input, .type = row->type,
 		.claimed_kind = row->kind, .cwd = row->cwd, .workspace = row->workspace };
 	unsigned n = 0;
-	int err = facts_collect(&in, &draft);
+	int err = facts_collect(NULL, &in, &draft);
 
 	if (err < 0)
 		return err;
-	for (size_t i = 0; err == 0 && i < draft.n_paths && n < LIMIT_PATHS; i++) {
+	for (size_t i = 0; err == 0 && i < draft.n_paths && n < LIMIT_LOOKUPS; i++) {
 		paths[n] = (struct request_path){
 			.given = str_new(draft.paths[i].data, draft.paths[i].len) };
 		err = paths[n].given ? 0 : -ENOMEM;

@@ -83,6 +83,7 @@ struct lost_denial {
 	int64_t at;
 	uint32_t uid, pid;
 	struct uuid session, request;
+	uint8_t mode;
 	char tool[64];
 };
 
@@ -127,6 +128,7 @@ struct gateway {
 	struct journal *journal;
 	struct log *log;
 	struct engine engine;
+	struct judge judge; /* rules and floor */
 	struct accounts *accounts;
 	struct peers *peers;
 	struct process_table *processes;
@@ -252,6 +254,8 @@ void item_pack(struct gateway *g, struct wire_buffer *b, const struct entity *e,
  */
 bool page_pack(struct gateway *g, struct wire_open *m, struct uuid *at, unsigned limit,
 	struct entity *(*next)(void *arg, const struct uuid *after), void *arg);
+/* The text of the rule in what the pipeline found, or nil. */
+void item_put_rule(struct wire_open *m, const struct str *found);
 void item_put_id(struct wire_open *m, const char *key, enum id_type type, const struct uuid *id);
 struct client *client_of(struct link *l);
 struct client *client_of_frontend(struct frontend *f);

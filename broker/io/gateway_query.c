@@ -234,6 +234,8 @@ static void row_pack(struct wire_buffer *b, const struct history_row *r)
 	PUT_TEXT("cwd", cwd)
 	PUT_TEXT("workspace", workspace)
 	PUT_TEXT("exe", exe)
+	PUT_TEXT("rule", rule)
+	PUT_TEXT("floor", floor)
 	PUT_TEXT("reason", reason)
 	PUT_TEXT("by", by)
 	PUT_TEXT("detail", detail)
@@ -252,9 +254,14 @@ static void row_pack(struct wire_buffer *b, const struct history_row *r)
 		wire_map_strz(&m, "scope", scope_name(r->scope));
 		wire_map_strz(&m, "step", step_name(r->step));
 	}
+	if (r->rule_id)
+		wire_map_u64(&m, "rule_id", r->rule_id);
 	if (r->source != SOURCE_NONE)
 		wire_map_strz(&m, "source", source_name(r->source));
-	wire_map_strz(&m, "mode", mode_name(r->mode));
+	if (history_event_of_rule(r->event))
+		wire_map_strz(&m, "scope", scope_name(r->scope));
+	else
+		wire_map_strz(&m, "mode", mode_name(r->mode));
 	if (r->count)
 		wire_map_u64(&m, "count", r->count);
 	wire_map_bin(&m, "hash", (struct bytes){ r->hash, sizeof(r->hash) });
@@ -336,6 +343,7 @@ static int query_history(struct gateway *g, struct client *client, const struct 
 	hq.until = q.until * 1000;
 	hq.agent = q.agent;
 	hq.tool = q.tool;
+	hq.rule = q.rule;
 	hq.all_uids = client->frontend->admin;
 	hq.uid = client->frontend->uid;
 	hq.go_on = history_goes_on;

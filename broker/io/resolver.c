@@ -43,7 +43,7 @@ struct resolver {
 	pthread_t worker;
 	bool started;
 	struct resolver_result plain; /* the last answer that took no job */
-	struct resolver_path plain_paths[LIMIT_PATHS];
+	struct resolver_path plain_paths[LIMIT_LOOKUPS];
 	char plain_text[PLAIN_TEXT];
 };
 
@@ -315,7 +315,7 @@ int resolver_paths(struct resolver *r, const struct resolver_spec *spec, int64_t
 	struct resolver_job *job;
 	int rc, root = -1, root_rc;
 
-	if (spec->n > LIMIT_PATHS)
+	if (spec->n > LIMIT_LOOKUPS)
 		return -E2BIG;
 	root_rc = spec->subject ? process_root(spec->subject, &root) : 0;
 	if (!root_rc && root < 0 && plain_answer(r, spec)) {

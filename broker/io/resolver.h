@@ -48,7 +48,7 @@ struct resolver_spec {
 	const char *workspace; /* as resolved */
 	const char *alias;     /* another name of the workspace; see resolver_workspace */
 	const struct bytes *paths;
-	size_t n; /* at most LIMIT_PATHS, else -E2BIG */
+	size_t n; /* at most LIMIT_LOOKUPS, else -E2BIG */
 };
 
 /* Called from the loop (or resolver_expire), once; the result is the callee's:

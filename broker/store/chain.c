@@ -4,7 +4,10 @@
 #include <nettle/sha2.h>
 #include <stdio.h>
 
-/* Names the encoding below; another encoding must have another name. */
+/*
+ * Names the encoding below; another encoding must have another name. It tells where its
+ * end is, so what is added behind it by columns that came later needs no other name.
+ */
 static const char encoding[8] = "apprhis1";
 
 /* All of the row but the bytes of its strings. */
@@ -29,6 +32,23 @@ static void add_u64(struct fixed *f, uint64_t v)
 static void add_length(struct fixed *f, struct bytes b)
 {
 	add_u64(f, b.data ? (uint64_t)b.len + 1 : 0);
+}
+
+/* Numbers of the columns that came later; in this order, each at most once. */
+enum later {
+	LATER_RULE = 1, /* text: its length, and its bytes */
+	LATER_RULE_ID = 2,
+	LATER_FLOOR = 3, /* text */
+};
+
+static void add_later(struct sha256_ctx *ctx, enum later number, uint64_t v, struct bytes text)
+{
+	struct fixed f = {.data = {(uint8_t)number}, .len = 1};
+
+	add_u64(&f, v);
+	sha256_update(ctx, f.len, f.data);
+	if (text.len)
+		sha256_update(ctx, text.len, text.data);
 }
 
 void chain_hash(
@@ -63,6 +83,12 @@ void chain_hash(
 		if (strings[i].len)
 			sha256_update(&ctx, strings[i].len, strings[i].data);
 	}
+	if (row->rule.data)
+		add_later(&ctx, LATER_RULE, row->rule.len, row->rule);
+	if (row->rule_id)
+		add_later(&ctx, LATER_RULE_ID, row->rule_id, (struct bytes){NULL, 0});
+	if (row->floor.data)
+		add_later(&ctx, LATER_FLOOR, row->floor.len, row->floor);
 	sha256_digest(&ctx, CHAIN_HASH, out);
 }
 

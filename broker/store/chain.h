@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The hash chain of the history: the hash of a row is SHA-256 over the hash of
- * the row before it and all of its own columns. Before the first row stands
- * seq 0 with a hash of zeros, or the anchor that pruning left.
+ * the row before it and all of its own columns. Columns that later versions added
+ * enter it where they are not absent, so that the rows of an older version keep
+ * their hashes. Before the first row stands seq 0 with a hash of zeros, or the
+ * anchor that pruning left.
  */
 #ifndef STORE_CHAIN_H
 #define STORE_CHAIN_H

@@ -13,7 +13,8 @@
  *
  * A record that is put again replaces the one of its id, but for the input,
  * description and extra of a request: they are as the first put had them. To
- * remove what is not there is no error.
+ * remove what is not there is no error, nor are matches of a rule that is not
+ * there. The id of a rule that is put first must be above all that ever were.
  */
 #ifndef STORE_JOURNAL_H
 #define STORE_JOURNAL_H
@@ -23,9 +24,9 @@
 struct journal;
 
 /*
- * What load gives back, in this order: sessions (in order of id), turns,
- * requests, then the decisions of turns that live (history rows with event
- * DECISION or OUTCOME, oldest first). Records and rows belong to the store and
+ * What load gives back, in this order: sessions (in order of id), turns, rules (in
+ * order of id), requests, then the decisions of turns that live (history rows with
+ * event DECISION or OUTCOME, oldest first). Records and rows belong to the store and
  * are valid during the call; their strings may be kept with str_ref. A negative
  * return ends the load and is passed on. All that is stored is given, what has
  * ended included: its owner removes it. *state is set before the first call.
@@ -35,11 +36,13 @@ struct journal_loader {
 	int (*turn)(void *arg, const struct turn_record *r);
 	int (*request)(void *arg, const struct request_record *r);
 	int (*decision)(void *arg, const struct history_row *row);
+	int (*rule)(void *arg, const struct rule_record *r);
 };
 
 struct journal_state {
 	int64_t alive;	    /* wall clock of the last sign of life; 0: new store */
 	struct uuid newest; /* largest id ever written */
+	uint64_t rule_id;   /* largest id of a rule ever written; 0: none was */
 };
 
 struct history_query {
@@ -50,6 +53,7 @@ struct history_query {
 	int64_t since, until;	      /* microseconds; 0: no bound */
 	struct uuid session, request; /* nil: any */
 	struct bytes agent, tool;     /* len 0: any */
+	struct bytes rule;	      /* its whole text; len 0: any */
 	int event, verdict, source;   /* -1: any */
 	bool all_uids;
 	uint32_t uid;

@@ -22,6 +22,16 @@ int memory_grow(void **array, size_t *cap, size_t used, size_t size)
 
 /* ---- entities ---- */
 
+/* A rule's id in the place of a uuid, in the same order. */
+static struct uuid rule_key(uint64_t id)
+{
+	uint64_t order = htobe64(id);
+	struct uuid key = {{0}};
+
+	memcpy(key.b + sizeof(key.b) - sizeof(order), &order, sizeof(order));
+	return key;
+}
+
 struct entity *memory_entity(struct memory *m, enum record_kind kind, const struct uuid *id)
 {
 	struct entity *e;
@@ -64,9 +74,9 @@ static void body_keep(struct request_record *now, const struct request_record *b
 	}
 }
 
-static int entity_put(struct memory *m, enum record_kind kind, const void *record)
+static int entity_put(
+	struct memory *m, enum record_kind kind, const struct uuid *id, const void *record)
 {
-	const struct uuid *id = record_id(kind, record);
 	struct entity *e, *old = memory_entity(m, kind, id);
 	int err;
 
@@ -88,8 +98,15 @@ static int entity_put(struct memory *m, enum record_kind kind, const void *recor
 		body_keep(&e->record.request, &old->record.request);
 	entity_swap(m, kind, id, e);
 	m->undo[m->n_undo++] = (struct undo){old, *id, kind};
-	uuid_raise(&m->now.state.newest, id);
 	return 0;
+}
+
+static int record_put(struct memory *m, enum record_kind kind, const void *record)
+{
+	const struct uuid *id = record_id(kind, record);
+
+	uuid_raise(&m->now.state.newest, id);
+	return entity_put(m, kind, id, record);
 }
 
 static int entity_remove(struct memory *m, enum record_kind kind, const struct uuid *id)
@@ -106,6 +123,42 @@ static int entity_remove(struct memory *m, enum record_kind kind, const struct u
 	m->undo[m->n_undo].entity = entity_swap(m, kind, id, NULL);
 	m->n_undo++;
 	return 0;
+}
+
+static int rule_put(struct memory *m, const struct rule_record *r)
+{
+	struct uuid key = rule_key(r->id);
+
+	if (!rule_record_valid(r))
+		return -EINVAL;
+	if (r->id <= m->now.state.rule_id && !memory_entity(m, RECORD_RULE, &key))
+		return -EINVAL;
+	if (r->id > m->now.state.rule_id)
+		m->now.state.rule_id = r->id;
+	return entity_put(m, RECORD_RULE, &key, r);
+}
+
+static int rule_remove(struct memory *m, uint64_t id)
+{
+	struct uuid key = rule_key(id);
+
+	return entity_remove(m, RECORD_RULE, &key);
+}
+
+static int rule_put_matches(struct memory *m, const struct rule_matches *n)
+{
+	struct uuid key = rule_key(n->id);
+	struct entity *e = memory_entity(m, RECORD_RULE, &key);
+	struct rule_record r;
+
+	if (n->matched_at < 0)
+		return -EINVAL;
+	if (!e)
+		return 0;
+	r = e->record.rule;
+	r.matches = n->matches;
+	r.matched_at = n->matched_at;
+	return entity_put(m, RECORD_RULE, &key, &r);
 }
 
 /* ---- load ---- */
@@ -130,6 +183,7 @@ static int memory_load(struct journal *j, const struct journal_loader *l, void *
 	*state = m->now.state;
 	HASH_SORT(m->entities[RECORD_SESSION], by_id);
 	HASH_SORT(m->entities[RECORD_TURN], by_order);
+	HASH_SORT(m->entities[RECORD_RULE], by_id);
 	HASH_SORT(m->entities[RECORD_REQUEST], by_order);
 	for (e = m->entities[RECORD_SESSION]; e; e = e->hh.next) {
 		err = l->session(arg, &e->record.session);
@@ -138,6 +192,11 @@ static int memory_load(struct journal *j, const struct journal_loader *l, void *
 	}
 	for (e = m->entities[RECORD_TURN]; e; e = e->hh.next) {
 		err = l->turn(arg, &e->record.turn);
+		if (err < 0)
+			return err;
+	}
+	for (e = m->entities[RECORD_RULE]; e; e = e->hh.next) {
+		err = l->rule(arg, &e->record.rule);
 		if (err < 0)
 			return err;
 	}
@@ -166,13 +225,15 @@ static int memory_put(struct journal *j, enum journal_op op, const void *arg)
 	bool removes;
 
 	if (record_op(op, &kind, &removes))
-		return removes ? entity_remove(m, kind, arg) : entity_put(m, kind, arg);
-	if (op == JOURNAL_HISTORY)
-		return memory_history_put(m, arg);
-	if (op != JOURNAL_ALIVE)
-		return -EINVAL;
-	m->now.state.alive = *(const int64_t *)arg;
-	return 0;
+		return removes ? entity_remove(m, kind, arg) : record_put(m, kind, arg);
+	switch (op) {
+	case JOURNAL_HISTORY: return memory_history_put(m, arg);
+	case JOURNAL_RULE: return rule_put(m, arg);
+	case JOURNAL_RULE_REMOVE: return rule_remove(m, *(const uint64_t *)arg);
+	case JOURNAL_RULE_MATCHES: return rule_put_matches(m, arg);
+	case JOURNAL_ALIVE: m->now.state.alive = *(const int64_t *)arg; return 0;
+	default: return -EINVAL;
+	}
 }
 
 static int memory_commit(struct journal *j)

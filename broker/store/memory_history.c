@@ -23,7 +23,7 @@ int memory_history_put(struct memory *m, const struct history_row *given)
 	size_t size = sizeof(*k) + given->agent.len + given->call.len + given->tool.len +
 		      given->command.len + given->cwd.len + given->workspace.len +
 		      given->exe.len + given->input.len + given->reason.len + given->by.len +
-		      given->detail.len;
+		      given->detail.len + given->rule.len + given->floor.len;
 	char *text;
 	int err;
 
@@ -48,6 +48,8 @@ int memory_history_put(struct memory *m, const struct history_row *given)
 	k->row.reason = text_keep(&text, given->reason);
 	k->row.by = text_keep(&text, given->by);
 	k->row.detail = text_keep(&text, given->detail);
+	k->row.rule = text_keep(&text, given->rule);
+	k->row.floor = text_keep(&text, given->floor);
 	chain_append(&m->now.head, &k->row);
 	m->rows[m->n_rows++] = k;
 	m->now.bytes += size;
@@ -70,6 +72,7 @@ static bool query_matches(const struct history_query *q, const struct history_ro
 	       (uuid_is_nil(&q->request) || uuid_compare(&q->request, &r->request) == 0) &&
 	       (!q->agent.len || bytes_equal(q->agent, r->agent)) &&
 	       (!q->tool.len || bytes_equal(q->tool, r->tool)) &&
+	       (!q->rule.len || bytes_equal(q->rule, r->rule)) &&
 	       (q->event < 0 || q->event == (int)r->event) &&
 	       (q->verdict < 0 || q->verdict == r->verdict) &&
 	       (q->source < 0 || q->source == r->source) && (q->all_uids || q->uid == r->uid);

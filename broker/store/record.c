@@ -45,6 +45,11 @@ static void each_string(
 	} else if (kind == RECORD_TURN) {
 		strings[n++] = &r->turn.key;
 		strings[n++] = &r->turn.reason;
+	} else if (kind == RECORD_RULE) {
+		strings[n++] = &r->rule.project;
+		strings[n++] = &r->rule.text;
+		strings[n++] = &r->rule.by;
+		strings[n++] = &r->rule.origin;
 	} else {
 		struct request_record *q = &r->request;
 		struct str **all[] = {&q->call, &q->tool, &q->input, &q->summary,
@@ -81,7 +86,11 @@ static int paths_copy(struct request_record *r)
 int record_copy(enum record_kind kind, union record *dst, const void *src)
 {
 	static const size_t sizes[RECORD_N] = {
-		sizeof(dst->session), sizeof(dst->turn), sizeof(dst->request)};
+		[RECORD_SESSION] = sizeof(dst->session),
+		[RECORD_TURN] = sizeof(dst->turn),
+		[RECORD_RULE] = sizeof(dst->rule),
+		[RECORD_REQUEST] = sizeof(dst->request),
+	};
 
 	memset(dst, 0, sizeof(*dst));
 	memcpy(dst, src, sizes[kind]);

@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: MIT */
-/* The records of sessions, turns and requests, handled alike. */
+/* The records of sessions, turns, rules and requests, handled alike. */
 #ifndef STORE_RECORD_H
 #define STORE_RECORD_H
 
 #include "broker/store/journal.h"
 
+/* in the order in which they are loaded */
 enum record_kind {
 	RECORD_SESSION,
 	RECORD_TURN,
+	RECORD_RULE,
 	RECORD_REQUEST,
 	RECORD_N,
 };
@@ -15,12 +17,13 @@ enum record_kind {
 union record {
 	struct session_record session;
 	struct turn_record turn;
+	struct rule_record rule;
 	struct request_record request;
 };
 
-/* What a journal_op does: to which kind, and whether it removes. False: none of the kinds. */
+/* Which kind a journal_op puts or removes. False: no record that has a uuid. */
 bool record_op(enum journal_op op, enum record_kind *kind, bool *removes);
-/* The id of a record that an op was given. */
+/* The id of a record that an op was given; not of a rule. */
 const struct uuid *record_id(enum record_kind kind, const void *record);
 /* A copy that holds its own references. 0 or -ENOMEM, and then dst is empty. */
 int record_copy(enum record_kind kind, union record *dst, const void *src);

@@ -5,7 +5,7 @@
  * and bound is the number of values of an enumeration. Statements, binding and
  * reading are all made from these lists; the tables themselves are made by the
  * migrations, whose text never changes. Before the lists of the records stand
- * their rowid and uuid, before that of the history its seq.
+ * their rowid and uuid, before that of a rule its id, of the history its seq.
  */
 #ifndef STORE_SQLITE_COLUMN_H
 #define STORE_SQLITE_COLUMN_H
@@ -53,6 +53,20 @@
 	X(u8, state, state, TURN_STATE_N)                                                      \
 	X(u8, causes, causes, (CAUSE_HAND | CAUSE_BUDGET) + 1)                                 \
 	X(u8, ended_by, ended_by, SOURCE_N)
+
+/* its id is the rowid */
+#define RULE_COLUMNS(X)                                                                        \
+	X(u8, scope, scope, SCOPE_N)                                                           \
+	X(u32, uid, uid, 0)                                                                    \
+	X(uuid, owner, owner, 0)                                                               \
+	X(text, project, project, 0)                                                           \
+	X(text, rule, text, 0)                                                                 \
+	X(text, made_by, by, 0)                                                                \
+	X(text, origin, origin, 0)                                                             \
+	X(i64, made, made, 0)                                                                  \
+	X(i64, expires, expires, 0)                                                            \
+	X(u64, matches, matches, 0)                                                            \
+	X(i64, matched_at, matched_at, 0)
 
 /* paths and body follow */
 #define REQUEST_COLUMNS(X)                                                                     \
@@ -112,6 +126,9 @@
 	X(rowtext, reason, reason, 0)                                                          \
 	X(rowtext, decided_by, by, 0)                                                          \
 	X(rowtext, detail, detail, 0)                                                          \
+	X(rowtext, rule, rule, 0)                                                              \
+	X(u64, rule_id, rule_id, 0)                                                            \
+	X(rowtext, floor, floor, 0)                                                            \
 	X(hash, digest, digest, 0)                                                             \
 	X(u8, type, type, REQUEST_TYPE_N)                                                      \
 	X(u8, kind, kind, KIND_N)                                                              \

@@ -24,7 +24,8 @@ int sqlite_read_row(sqlite3_stmt *stmt, struct history_row *row)
 	"?4) AND (?5 IS NULL OR session = ?5) AND (?6 IS NULL OR request = ?6)"                \
 	" AND (?7 IS NULL OR agent = ?7) AND (?8 IS NULL OR tool = ?8)"                        \
 	" AND (?9 IS NULL OR event = ?9) AND (?10 IS NULL OR verdict = ?10)"                   \
-	" AND (?11 IS NULL OR source = ?11) AND (?12 IS NULL OR uid = ?12)"
+	" AND (?11 IS NULL OR source = ?11) AND (?12 IS NULL OR uid = ?12)"                    \
+	" AND (?13 IS NULL OR rule = ?13)"
 
 static void bind_filter(struct column *c, bool set, int64_t v)
 {
@@ -63,6 +64,7 @@ static int bind_query(sqlite3_stmt *stmt, const struct history_query *q,
 	bind_filter(c, q->verdict >= 0, q->verdict);
 	bind_filter(c, q->source >= 0, q->source);
 	bind_filter(c, !q->all_uids, q->uid);
+	bind_name(c, q->rule);
 	bind_filter(c, true, limit);
 	return c->err;
 }
@@ -137,8 +139,8 @@ int sqlite_history(struct journal *j, const struct history_query *q,
 			s, q->newest ? SLICE("min", "DESC") : SLICE("max", ""), &slice);
 	if (!err)
 		err = sqlite_prepare(s,
-			q->newest ? SELECT WHERE " ORDER BY seq DESC LIMIT ?13"
-				  : SELECT WHERE " ORDER BY seq LIMIT ?13",
+			q->newest ? SELECT WHERE " ORDER BY seq DESC LIMIT ?14"
+				  : SELECT WHERE " ORDER BY seq LIMIT ?14",
 			&rows);
 	while (!err && given < q->limit) {
 		struct bounds here = rest;

@@ -12,7 +12,7 @@ static int restore_meta(struct sqlite *s)
 
 	err = sqlite_prepare(s,
 		"SELECT alive, newest, mark_seq, mark_hash, anchor_seq, anchor_hash, "
-		"anchor_row "
+		"anchor_row, rule_id "
 		"FROM meta WHERE id = 1",
 		&stmt);
 	if (err)
@@ -28,6 +28,7 @@ static int restore_meta(struct sqlite *s)
 	read_u64(c, &r->anchor.last.seq, 0);
 	read_hash(c, &r->anchor.last.hash, 0);
 	read_u64(c, &r->anchor.row, 0);
+	r->rule_id = (uint64_t)read_range(c, 0, INT64_MAX);
 	return c->err;
 }
 
@@ -114,6 +115,17 @@ static int restore_rows(struct sqlite *s, enum record_kind kind, const char *sql
 	return sqlite_error(s, rc);
 }
 
+/* A rule that somebody else put there has used its id, too. */
+static int restore_rule_id(struct sqlite *s)
+{
+	int64_t max;
+	int err = sqlite_integer(s->db, "SELECT max(id) FROM rule", &max);
+
+	if (!err && max > (int64_t)s->now.rule_id)
+		s->now.rule_id = (uint64_t)max;
+	return err;
+}
+
 int sqlite_restore(struct sqlite *s)
 {
 	int err;
@@ -132,6 +144,8 @@ int sqlite_restore(struct sqlite *s)
 	if (!err)
 		err = restore_rows(
 			s, RECORD_REQUEST, "SELECT id, uuid FROM request ORDER BY id");
+	if (!err)
+		err = restore_rule_id(s);
 	return err;
 }
 
@@ -142,6 +156,13 @@ static int read_session(struct column *c, struct session_record *r)
 	read_key(c, &r->id, 0);
 	SESSION_COLUMNS(COLUMN_READ)
 	return c->err;
+}
+
+static int read_rule(struct column *c, struct rule_record *r)
+{
+	read_u64(c, &r->id, 0);
+	RULE_COLUMNS(COLUMN_READ)
+	return c->err ? c->err : rule_record_valid(r) ? 0 : -EUCLEAN;
 }
 
 static int read_turn(struct column *c, struct turn_record *r)
@@ -183,6 +204,11 @@ static int give(
 		if (!err)
 			err = l->turn(arg, &r.turn);
 		break;
+	case RECORD_RULE:
+		err = read_rule(&c, &r.rule);
+		if (!err)
+			err = l->rule(arg, &r.rule);
+		break;
 	default:
 		err = read_request(&c, &r.request);
 		if (!err)
@@ -201,6 +227,7 @@ static int load_records(
 			COLUMN_NAME) " FROM session ORDER BY uuid",
 		[RECORD_TURN] =
 			"SELECT uuid" TURN_COLUMNS(COLUMN_NAME) " FROM turn ORDER BY id",
+		[RECORD_RULE] = "SELECT id" RULE_COLUMNS(COLUMN_NAME) " FROM rule ORDER BY id",
 		[RECORD_REQUEST] = "SELECT uuid" REQUEST_COLUMNS(
 			COLUMN_NAME) ", coalesce(request.input, b.input),"
 				     " coalesce(request.description, b.description),"
@@ -285,7 +312,7 @@ int sqlite_load(struct journal *j, const struct journal_loader *l, void *arg,
 	uint64_t first = 0;
 	int err = sqlite_ready(s);
 
-	*state = (struct journal_state){s->now.alive, s->now.newest};
+	*state = (struct journal_state){s->now.alive, s->now.newest, s->now.rule_id};
 	for (int kind = 0; kind < RECORD_N && !err; kind++)
 		err = load_records(s, (enum record_kind)kind, l, arg);
 	if (!err)

@@ -28,12 +28,15 @@ enum statement {
 	STATEMENT_BEGIN,
 	STATEMENT_COMMIT,
 	STATEMENT_ROLLBACK,
-	STATEMENT_SESSION, /* RECORD_* from here */
+	STATEMENT_SESSION,
 	STATEMENT_TURN,
+	STATEMENT_RULE,
 	STATEMENT_REQUEST,
 	STATEMENT_SESSION_REMOVE, /* RECORD_* from here */
 	STATEMENT_TURN_REMOVE,
+	STATEMENT_RULE_REMOVE,
 	STATEMENT_REQUEST_REMOVE,
+	STATEMENT_RULE_MATCHES,
 	STATEMENT_BODY,
 	STATEMENT_BODY_REMOVE,
 	STATEMENT_HISTORY,
@@ -53,6 +56,7 @@ struct sqlite_state {
 	struct chain_anchor anchor;
 	int64_t alive;
 	struct uuid newest;
+	uint64_t rule_id;
 	int64_t last_row[RECORD_N];
 	int64_t last_at, marked_at; /* times of the last row, and of the mark */
 	bool meta_due;		    /* to be written at commit */
@@ -79,7 +83,7 @@ struct sqlite {
 	struct sqlite_file file, wal;
 	sqlite3_stmt *statements[STATEMENT_N];
 	struct sqlite_state now, saved;
-	struct rowmap rows[RECORD_N];
+	struct rowmap rows[RECORD_N]; /* none of rules: their ids are their rows */
 	struct sqlite_undo *undo;
 	size_t n_undo, cap_undo;
 	bool suspect; /* after a failure that opening anew may cure */

@@ -23,8 +23,15 @@ static const char *const statement_text[STATEMENT_N] = {
 	[STATEMENT_REQUEST] =
 		UPSERT("request", REQUEST_COLUMNS, ", paths" BODY_COLUMNS(COLUMN_NAME),
 			", ?" BODY_COLUMNS(COLUMN_MARK), ", paths = excluded.paths"),
+	/* one that is there is replaced; a new one must have an id above the given one */
+	[STATEMENT_RULE] =
+		"REPLACE INTO rule (id" RULE_COLUMNS(COLUMN_NAME) ") SELECT ?" RULE_COLUMNS(
+			COLUMN_MARK) " WHERE ?1 > ? OR EXISTS "
+				     "(SELECT 1 FROM rule WHERE id = ?1)",
+	[STATEMENT_RULE_MATCHES] = "UPDATE rule SET matches = ?, matched_at = ? WHERE id = ?",
 	[STATEMENT_SESSION_REMOVE] = "DELETE FROM session WHERE id = ?",
 	[STATEMENT_TURN_REMOVE] = "DELETE FROM turn WHERE id = ?",
+	[STATEMENT_RULE_REMOVE] = "DELETE FROM rule WHERE id = ?",
 	[STATEMENT_REQUEST_REMOVE] = "DELETE FROM request WHERE id = ?",
 	[STATEMENT_BODY] = "INSERT INTO request_body (id" BODY_COLUMNS(
 		COLUMN_NAME) ") VALUES (?" BODY_COLUMNS(COLUMN_MARK) ")",
@@ -33,7 +40,7 @@ static const char *const statement_text[STATEMENT_N] = {
 		COLUMN_NAME) ") VALUES (?" HISTORY_COLUMNS(COLUMN_MARK) ")",
 	[STATEMENT_META] =
 		"UPDATE meta SET alive = ?, newest = ?, mark_seq = ?, mark_hash = ?, "
-		"anchor_seq = ?, anchor_hash = ?, anchor_row = ?",
+		"anchor_seq = ?, anchor_hash = ?, anchor_row = ?, rule_id = ?",
 };
 
 int sqlite_statement(struct sqlite *s, enum statement which, sqlite3_stmt **out)
@@ -337,6 +344,46 @@ static int remove_record(struct sqlite *s, enum record_kind kind, const struct u
 	return err;
 }
 
+/* ---- rules ---- */
+
+static int put_rule(struct sqlite *s, const struct rule_record *r)
+{
+	struct column column = {.i = 1}, *c = &column;
+	int err = rule_record_valid(r) ? 0 : -EINVAL;
+
+	if (!err)
+		err = sqlite_statement(s, STATEMENT_RULE, &c->stmt);
+	if (err)
+		return err;
+	bind_u64(c, &r->id, 0);
+	RULE_COLUMNS(COLUMN_BIND)
+	bind_u64(c, &s->now.rule_id, 0);
+	err = run_bound(s, STATEMENT_RULE, c);
+	if (!err && sqlite3_changes(s->db) == 0)
+		err = -EINVAL;
+	if (!err && r->id > s->now.rule_id) {
+		/* it stays used, whatever becomes of the rule */
+		s->now.rule_id = r->id;
+		s->now.meta_due = true;
+	}
+	return err;
+}
+
+static int put_rule_matches(struct sqlite *s, const struct rule_matches *r)
+{
+	struct column column = {.i = 1}, *c = &column;
+	int err = r->matched_at >= 0 ? 0 : -EINVAL;
+
+	if (!err)
+		err = sqlite_statement(s, STATEMENT_RULE_MATCHES, &c->stmt);
+	if (err)
+		return err;
+	bind_u64(c, &r->matches, 0);
+	bind_i64(c, &r->matched_at, 0);
+	bind_u64(c, &r->id, 0);
+	return run_bound(s, STATEMENT_RULE_MATCHES, c);
+}
+
 /* ---- the rest ---- */
 
 int sqlite_put_history(struct sqlite *s, const struct history_row *given)
@@ -376,6 +423,7 @@ int sqlite_put_meta(struct sqlite *s)
 	bind_u64(c, &r->anchor.last.seq, 0);
 	bind_hash(c, &r->anchor.last.hash, 0);
 	bind_u64(c, &r->anchor.row, 0);
+	bind_u64(c, &r->rule_id, 0);
 	return run_bound(s, STATEMENT_META, c);
 }
 
@@ -387,11 +435,16 @@ int sqlite_put(struct journal *j, enum journal_op op, const void *arg)
 
 	if (record_op(op, &kind, &removes))
 		return removes ? remove_record(s, kind, arg) : put_record(s, kind, arg);
-	if (op == JOURNAL_HISTORY)
-		return sqlite_put_history(s, arg);
-	if (op != JOURNAL_ALIVE)
-		return -EINVAL;
-	s->now.alive = *(const int64_t *)arg;
-	s->now.meta_due = true;
-	return 0;
+	switch (op) {
+	case JOURNAL_HISTORY: return sqlite_put_history(s, arg);
+	case JOURNAL_RULE: return put_rule(s, arg);
+	case JOURNAL_RULE_REMOVE:
+		return run_with_row(s, STATEMENT_RULE_REMOVE, *(const int64_t *)arg);
+	case JOURNAL_RULE_MATCHES: return put_rule_matches(s, arg);
+	case JOURNAL_ALIVE:
+		s->now.alive = *(const int64_t *)arg;
+		s->now.meta_due = true;
+		return 0;
+	default: return -EINVAL;
+	}
 }

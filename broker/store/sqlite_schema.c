@@ -52,6 +52,14 @@ static const struct sqlite_migration migrations[] = {
 	    " type INTEGER, kind INTEGER, verdict INTEGER, source INTEGER,"
 	    " scope INTEGER, step INTEGER, state INTEGER, mode INTEGER,"
 	    " count INTEGER, hash BLOB);"},
+	{2, "CREATE TABLE rule ("
+	    " id INTEGER PRIMARY KEY, scope INTEGER, uid INTEGER, owner BLOB,"
+	    " project TEXT, rule TEXT, made_by TEXT, origin TEXT, made INTEGER,"
+	    " expires INTEGER, matches INTEGER, matched_at INTEGER);"
+	    "ALTER TABLE meta ADD COLUMN rule_id INTEGER NOT NULL DEFAULT 0;"
+	    "ALTER TABLE history ADD COLUMN rule TEXT;"
+	    "ALTER TABLE history ADD COLUMN rule_id INTEGER NOT NULL DEFAULT 0;"
+	    "ALTER TABLE history ADD COLUMN floor TEXT;"},
 };
 
 #define MIGRATIONS (sizeof(migrations) / sizeof(migrations[0]))
@@ -194,7 +202,8 @@ static char *view_text(sqlite3 *db)
 	view_names(sql, "step", STEP_N, view_step);
 	view_state(sql);
 	view_names(sql, "mode", MODE_N, view_mode);
-	sqlite3_str_appendall(sql, ", reason, decided_by, detail, count, length(input) AS "
+	sqlite3_str_appendall(sql, ", rule, nullif(rule_id, 0) AS rule_id, floor, reason, "
+				   "decided_by, detail, count, length(input) AS "
 				   "input_size, lower(hex(digest)) AS digest, "
 				   "lower(hex(hash)) AS hash FROM history");
 	return sqlite3_str_finish(sql);

@@ -107,7 +107,7 @@ int sqlite_verify(
 			break;
 		}
 		out->checked++;
-		read += row.input.len + row.command.len;
+		read += row.input.len + row.command.len + row.rule.len;
 	}
 	if (rc != SQLITE_ROW && rc != SQLITE_DONE)
 		return sqlite_error(s, rc);

@@ -301,7 +301,7 @@ class ClientTest(unittest.TestCase):
         watch.stdout.close()
         deny = subprocess.Popen([sys.executable, CLIENT, "watch", "--deny"],
                                 stdout=subprocess.DEVNULL)
-        done = subprocess.run([sys.executable, CLIENT, "ask", "true"], check=False,
+        done = subprocess.run([sys.executable, CLIENT, "ask", "rmdir", "x"], check=False,
                               stderr=subprocess.PIPE, text=True, timeout=PATIENCE)
         self.assertEqual(done.returncode, 1)
         self.assertIn("this terminal denies all", done.stderr)

@@ -49,6 +49,7 @@ int ctl_suspend(void *ctl, struct options *o);
 int ctl_resume(void *ctl, struct options *o);
 int ctl_end_turn(void *ctl, struct options *o);
 int ctl_history(void *ctl, struct options *o);
+int ctl_explain(void *ctl, struct options *o);
 int ctl_stats(void *ctl, struct options *o);
 int ctl_doctor(void *ctl, struct options *o);
 
@@ -56,7 +57,7 @@ extern const struct option_def ctl_ask_options[], ctl_check_options[], ctl_list_
 	ctl_show_options[], ctl_allow_options[], ctl_deny_options[], ctl_watch_options[],
 	ctl_sessions_options[], ctl_turns_options[], ctl_mode_options[], ctl_suspend_options[],
 	ctl_resume_options[], ctl_end_turn_options[], ctl_history_options[],
-	ctl_stats_options[], ctl_doctor_options[];
+	ctl_explain_options[], ctl_stats_options[], ctl_doctor_options[];
 
 /* --socket and --json, for a command's own loop. */
 void ctl_option(struct ctl *c, const struct options *o, int key);

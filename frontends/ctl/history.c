@@ -18,6 +18,7 @@
 enum {
 	OPTION_LIMIT = OPTION_OTHER,
 	OPTION_AGENT,
+	OPTION_RULE,
 	OPTION_VERDICT,
 	OPTION_SOURCE,
 	OPTION_EVENT,
@@ -33,6 +34,7 @@ const struct option_def ctl_history_options[] = {
 	{OPTION_SESSION, "session", "SESSION", "only of this session"},
 	{OPTION_AGENT, "agent", "NAME", "only of this agent"},
 	{OPTION_TOOL, "tool", "NAME", "only this tool"},
+	{OPTION_RULE, "rule", "RULE", "only where this rule decided or was changed"},
 	{OPTION_VERDICT, "verdict", "VERDICT", "allow or deny"},
 	{OPTION_SOURCE, "source", "SOURCE", "who decided: user, policy, rule, mode, ..."},
 	{OPTION_EVENT, "event", "EVENT", "decision, outcome, ended, ran_anyway, ..."},
@@ -50,7 +52,7 @@ const struct option_def ctl_stats_options[] = {
 
 struct history {
 	struct ctl *c;
-	const char *session, *agent, *tool, *verdict, *source, *event;
+	const char *session, *agent, *tool, *rule, *verdict, *source, *event;
 	int64_t since, until;
 	uint64_t limit;
 	bool oldest, verify;
@@ -69,11 +71,35 @@ static const struct table_column columns[] = {
 	{"REASON", TABLE_SHRINK},
 };
 
+/* The floor's entry or the rule, then what was said; of a rule's change who made it. */
+static void why_cell(struct table *t, const struct approval_value *item, bool rule)
+{
+	static const char *const keys[][3] = {{"floor", "rule", "reason"}, {"by", "detail"}};
+	struct text why = {0};
+
+	for (size_t i = 0; i < 3 && keys[rule][i]; i++) {
+		size_t len;
+		const char *s =
+			approval_value_str(approval_value_get(item, keys[rule][i]), &len);
+
+		if (len && why.len)
+			text_add(&why, ": ");
+		text_addn(&why, s, len);
+	}
+	table_cell_styled(t, text_string(&why), why.len, STYLE_PLAIN);
+	text_free(&why);
+}
+
 static void history_row(struct table *t, const struct approval_value *item)
 {
-	bool decision = !strcmp(approval_value_text(item, "event"), "decision");
-	const char *result = approval_value_text(item, decision ? "verdict" : "state");
-	const char *what = *approval_value_text(item, "command") ? "command" : "detail";
+	const char *event = approval_value_text(item, "event");
+	bool decision = !strcmp(event, "decision"), rule = !strncmp(event, "rule_", 5);
+	const char *result = approval_value_text(item, decision ? "verdict"
+						       : rule	? "scope"
+								: "state");
+	const char *what = rule					   ? "rule"
+			   : *approval_value_text(item, "command") ? "command"
+								   : "detail";
 	char at[TIME_SIZE];
 
 	table_printf(t, "%llu",
@@ -88,7 +114,7 @@ static void history_row(struct table *t, const struct approval_value *item)
 	item_cell(t, item, "source", STYLE_PLAIN);
 	item_cell(t, item, "tool", STYLE_PLAIN);
 	item_cell(t, item, what, STYLE_PLAIN);
-	item_cell(t, item, "reason", STYLE_PLAIN);
+	why_cell(t, item, rule);
 }
 
 /* What has gathered is shown, so that a long history takes no memory. */
@@ -135,6 +161,7 @@ static int history_pages(struct history *h, const char *session)
 			PARAM_TEXT("session", session),
 			PARAM_TEXT("agent", h->agent),
 			PARAM_TEXT("tool", h->tool),
+			PARAM_TEXT("rule", h->rule),
 			PARAM_TEXT("verdict", h->verdict),
 			PARAM_TEXT("source", h->source),
 			PARAM_TEXT("event", h->event),
@@ -298,6 +325,7 @@ int ctl_history(void *ctl, struct options *o)
 		case OPTION_SESSION: h.session = o->value; break;
 		case OPTION_AGENT: h.agent = o->value; break;
 		case OPTION_TOOL: h.tool = o->value; break;
+		case OPTION_RULE: h.rule = o->value; break;
 		case OPTION_VERDICT: h.verdict = o->value; break;
 		case OPTION_SOURCE: h.source = o->value; break;
 		case OPTION_EVENT: h.event = o->value; break;

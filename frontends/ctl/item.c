@@ -304,6 +304,36 @@ static int field_why(const struct output *o, const struct approval_value *item)
 	return field_text(o, "Why", &t);
 }
 
+/* The entry that was hit, and by what; nothing for what is not on the floor. */
+static int field_floor(const struct output *o, const struct approval_value *item)
+{
+	const struct approval_value *floor = approval_value_get(item, "floor");
+	struct text t = {0};
+	size_t len = 0;
+
+	if (!floor)
+		return 0;
+	text_add_value(&t, approval_value_get(floor, "entry"));
+	text_add(&t, ": ");
+	text_add_value(&t, approval_value_get(floor, "about"));
+	approval_value_str(approval_value_get(floor, "what"), &len);
+	if (len) {
+		text_add(&t, ", hit by ");
+		text_add_value(&t, approval_value_get(floor, "what"));
+	}
+	return field_text(o, "Floor", &t);
+}
+
+static int field_rule(const struct output *o, const struct approval_value *item)
+{
+	struct text t = {0};
+
+	if (!*approval_value_text(item, "rule"))
+		return 0;
+	text_add_value(&t, approval_value_get(item, "rule"));
+	return field_text(o, "Rule", &t);
+}
+
 static int field_digest(const struct output *o, const struct approval_value *item)
 {
 	struct text t = {0};
@@ -387,6 +417,8 @@ static int request_show(const struct output *o, const struct approval_value *ite
 	r = r ? r : json_member(o, "Options", item, "options");
 	r = r ? r : json_member(o, "Schema", item, "schema");
 	r = r ? r : field_why(o, item);
+	r = r ? r : field_rule(o, item);
+	r = r ? r : field_floor(o, item);
 	r = r ? r : field_time(o, "Asked", item, "since", now);
 	r = r ? r : field_deadline(o, item, now);
 	r = r ? r : field_digest(o, item);

@@ -52,6 +52,19 @@ static int items_compare(const void *a, const void *b)
 	return strcmp(approval_value_text(x, "request"), approval_value_text(y, "request"));
 }
 
+/* What asks, as shortly as it can be told. */
+static void cell_why(struct table *t, const struct approval_value *item)
+{
+	const struct approval_value *floor = approval_value_get(item, "floor");
+
+	if (floor)
+		item_cell(t, floor, "about", STYLE_RED);
+	else if (*approval_value_text(item, "rule"))
+		item_cell(t, item, "rule", STYLE_PLAIN);
+	else
+		item_cell(t, item, "why", STYLE_PLAIN);
+}
+
 static int list_table(const struct ctl *c, const struct items *items)
 {
 	static const struct table_column columns[] = {
@@ -79,7 +92,7 @@ static int list_table(const struct ctl *c, const struct items *items)
 			t, item, "state", item_state_style(approval_value_text(item, "state")));
 		item_cell_who(t, item);
 		item_cell_what(t, item);
-		item_cell(t, item, "why", STYLE_PLAIN);
+		cell_why(t, item);
 	}
 	r = table_print(t, &c->out);
 	table_free(t);

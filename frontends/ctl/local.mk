@@ -10,6 +10,7 @@ approvalctl_SOURCES = \
 	frontends/ctl/decide.c \
 	frontends/ctl/doctor.c \
 	frontends/ctl/doctor.h \
+	frontends/ctl/explain.c \
 	frontends/ctl/history.c \
 	frontends/ctl/item.c \
 	frontends/ctl/item.h \
@@ -21,4 +22,5 @@ approvalctl_SOURCES = \
 	frontends/ctl/session.c \
 	frontends/ctl/watch.c
 approvalctl_CFLAGS = $(AM_CFLAGS) $(JSON_CFLAGS)
-approvalctl_LDADD = frontends/common/libfcommon.la libapproval.la $(JSON_LIBS)
+approvalctl_LDADD = frontends/common/libfcommon.la libapproval.la broker/io/libexplain.la \
+	$(JSON_LIBS)

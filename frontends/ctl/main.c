@@ -51,6 +51,11 @@ static const struct command commands[] = {
 		ctl_end_turn_options, false, ctl_end_turn},
 	{"history", NULL, "Show what was decided, the newest first", NULL, ctl_history_options,
 		false, ctl_history},
+	{"explain", NULL, "Tell what rules, floor and mode say of calls, and why",
+		"Reads one JSON object on each line and writes one for each: verdict (allow, "
+		"deny, ask,\n"
+		"or error), source, rule, step, floor, about, what, message, path.",
+		ctl_explain_options, false, ctl_explain},
 	{"stats", NULL, "Show the broker's counters", NULL, ctl_stats_options, false,
 		ctl_stats},
 	{"doctor", NULL, "Find out whether all is well, and what to do if not", NULL,

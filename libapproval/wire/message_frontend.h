@@ -148,6 +148,7 @@ WIRE_DECLARE(turns_reply, WIRE_TURNS_REPLY_LIST)
 	F(m, STR, session, WIRE_OPTIONAL, LIMIT_NAME)                                          \
 	F(m, STR, agent, WIRE_OPTIONAL, LIMIT_NAME)                                            \
 	F(m, STR, tool, WIRE_OPTIONAL, LIMIT_NAME)                                             \
+	F(m, STR, rule, WIRE_OPTIONAL, LIMIT_RULE)                                             \
 	F(m, STR, verdict, WIRE_OPTIONAL, LIMIT_NAME)                                          \
 	F(m, STR, source, WIRE_OPTIONAL, LIMIT_NAME)                                           \
 	F(m, STR, event, WIRE_OPTIONAL, LIMIT_NAME)                                            \

@@ -19,7 +19,8 @@
 
 static void words_exec(const char *const *words)
 {
-	const char *argv[RUN_ARGS] = {"./approvalctl"};
+	const char *program = getenv("APPROVALCTL");
+	const char *argv[RUN_ARGS] = {program ? program : "./approvalctl"};
 	int n = 1;
 
 	for (; *words && n < RUN_ARGS - 1; words++)

@@ -19,7 +19,7 @@ struct run {
 	int status;   /* exit status, or -signal; once it has ended */
 };
 
-/* ./approvalctl with these words; ends with NULL. */
+/* $APPROVALCTL, else ./approvalctl, with these words; ends with NULL. */
 void run_start(struct run *r, const char *const *words);
 #define RUN(r, ...) run_start((r), (const char *const[]){__VA_ARGS__, NULL})
 /* The same on a terminal of its own: in, out and err are that one. */

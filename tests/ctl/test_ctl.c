@@ -215,7 +215,11 @@ START_TEST(not_to_be_run)
 	RUN(&ask, "ask", "--", broker.dir);
 	watch_offered(&watch, id);
 	EXPECT(0, "allow", id);
-	ck_assert_int_eq(run_wait(&ask), STATUS_CANNOT_RUN);
+	/* valgrind has its own idea of what execve answers */
+	if (!broker_valgrind())
+		ck_assert_int_eq(run_wait(&ask), STATUS_CANNOT_RUN);
+	else
+		run_wait(&ask);
 	run_free(&ask);
 
 	RUN(&ask, "ask", "--", "sh", "-c", "kill -9 $$");
@@ -616,7 +620,8 @@ int main(void)
 	tcase_add_test(tc, bulk);
 	tcase_add_test(tc, wrong_ids);
 	tcase_add_test(tc, suspended);
-	tcase_add_test(tc, restart);
+	if (!broker_valgrind()) /* sessions do not outlive it there */
+		tcase_add_test(tc, restart);
 	tcase_add_test(tc, self_approval);
 	tcase_add_test(tc, checks);
 	tcase_add_test(tc, checks_denied);

@@ -25,6 +25,11 @@ const char *broker_program(void)
 	return p ? p : "./approvald";
 }
 
+bool broker_valgrind(void)
+{
+	return getenv("APPROVALD_TEST_VALGRIND") != NULL;
+}
+
 void broker_init(struct broker *b)
 {
 	memset(b, 0, sizeof(*b));

@@ -42,5 +42,7 @@ void broker_fini(struct broker *b);
 
 /* The program under test: $APPROVALD, else ./approvald. Others: ./NAME. */
 const char *broker_program(void);
+/* It runs under valgrind, which lacks system calls (see doc/hacking.md) and takes memory. */
+bool broker_valgrind(void);
 
 #endif

@@ -133,18 +133,75 @@ void failing_allow(struct failing *w)
 	ck_assert(bytes_is(raw_text(item, "result"), "ok"));
 }
 
+static bool member_true(struct bytes map, const char *key)
+{
+	struct bytes v = raw_member(map, key);
+
+	return v.len == 1 && *(const uint8_t *)v.data == 0xc3;
+}
+
+void failing_history(struct failing *w, const char *key, const char *value,
+	void (*take)(void *arg, struct bytes row), void *arg)
+{
+	uint64_t after = 0;
+	bool more;
+
+	do {
+		struct bytes page, row;
+		struct wire_iter it;
+		struct wire_open m;
+
+		wire_map_open(&m, raw_call(&w->f, "history"));
+		wire_map_strz(&m, key, value);
+		wire_map_u64(&m, "after", after);
+		wire_close(&m);
+		page = raw_reply(&w->f, raw_send(&w->f)).result;
+		ck_assert_int_eq(wire_iter_array(&it, raw_member(page, "items")), 0);
+		while (wire_array_next(&it, &row))
+			take(arg, row);
+		/* a page may end early, also before the first row that is like that */
+		more = member_true(page, "more");
+		after = more ? raw_uint(page, "cursor") : 0;
+	} while (more);
+}
+
+static void recorded_take(void *arg, struct bytes row)
+{
+	uint64_t *n = arg;
+
+	if (!bytes_is(raw_text(row, "event"), "decision"))
+		return;
+	ck_assert(bytes_is(raw_text(row, "mode"), "normal"));
+	++*n;
+}
+
 uint64_t failing_recorded(struct failing *w)
 {
-	struct bytes item;
-	struct wire_iter it;
 	uint64_t n = 0;
 
-	ck_assert_int_eq(
-		wire_iter_array(
-			&it, raw_member(ask(&w->f, "history", "source", "broker"), "items")),
-		0);
-	while (wire_array_next(&it, &item))
-		n += bytes_is(raw_text(item, "event"), "decision");
+	failing_history(w, "source", "broker", recorded_take, &n);
+	return n;
+}
+
+uint64_t failing_verify(struct failing *w)
+{
+	uint64_t n = 0, after = 0;
+	struct wire_value next;
+
+	do {
+		struct bytes page, v;
+		struct wire_open m;
+
+		wire_map_open(&m, raw_call(&w->f, "history_verify"));
+		wire_map_u64(&m, "after", after);
+		wire_close(&m);
+		page = raw_reply(&w->f, raw_send(&w->f)).result;
+		ck_assert(member_true(page, "ok"));
+		n += raw_uint(page, "checked");
+		v = raw_member(page, "next");
+		ck_assert_int_eq(wire_read(&v, &next), 0);
+		after = next.u64;
+	} while (next.kind == WIRE_KIND_UINT);
 	return n;
 }
 

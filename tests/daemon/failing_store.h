@@ -28,7 +28,12 @@ void failing_deny(struct failing *w, unsigned n);
 bool failing_works(struct failing *w);
 /* Until it works. Each question is answered after a turn of the loop that tries the store. */
 void failing_await(struct failing *w);
+/* Takes each row of the history that is like that, from all pages. */
+void failing_history(struct failing *w, const char *key, const char *value,
+	void (*take)(void *arg, struct bytes row), void *arg);
 uint64_t failing_recorded(struct failing *w); /* denials that the history tells of */
+/* The chain of the history holds; the number of its rows. */
+uint64_t failing_verify(struct failing *w);
 void failing_allow(struct failing *w); /* the person allows what waits */
 /* The store fails now, and again works after mend; all is ended then, but for the folder. */
 void failing_whole(struct failing *w, void (*mend)(struct failing *w));

@@ -249,6 +249,48 @@ START_TEST(pending_bytes)
 }
 END_TEST
 
+/* ---- a decision's own values: it alone is wrong then ---- */
+
+static void decision_try(const char *key, bool raw, size_t len, const char *result)
+{
+	static char text[LIMIT_INPUT + 1];
+	struct bytes value = {text, raw ? len - 5 : len}, item;
+	struct wire_buffer *out = raw_call(&other.person, "decide");
+	struct wire_open m, a, d;
+	struct wire_frame f;
+	struct wire_iter it;
+
+	memset(text, 'x', sizeof(text));
+	wire_map_open(&m, out);
+	wire_map_key(&m, "decisions");
+	wire_array_open(&a, out);
+	wire_array_item(&a);
+	wire_map_open(&d, out);
+	wire_map_strz(&d, "request", "req_00000000-0000-7000-8000-000000000000");
+	wire_map_strz(&d, "verdict", "deny");
+	wire_map_str(&d, key, value);
+	wire_close(&d);
+	wire_close(&a);
+	wire_close(&m);
+	f = raw_reply(&other.person, raw_send(&other.person));
+	ck_assert_int_eq(wire_iter_array(&it, raw_member(f.result, "results")), 0);
+	ck_assert(wire_array_next(&it, &item));
+	ck_assert_msg(bytes_is(raw_text(item, "result"), result), "%s of %zu", key, len);
+}
+
+START_TEST(decision_values)
+{
+	start("");
+	decision_try("reason", false, LIMIT_TEXT, "not_found");
+	decision_try("reason", false, LIMIT_TEXT + 1, "invalid");
+	decision_try("updated_input", true, LIMIT_INPUT, "not_found");
+	decision_try("updated_input", true, LIMIT_INPUT + 1, "invalid");
+	decision_try("answers", true, LIMIT_INPUT, "not_found");
+	decision_try("answers", true, LIMIT_INPUT + 1, "invalid");
+	stop();
+}
+END_TEST
+
 /* ---- sessions, and how deep they are nested ---- */
 
 static void sessions_agent(const struct broker *broker, unsigned n)
@@ -428,6 +470,7 @@ int main(void)
 	tcase_add_test(t, outstanding);
 	tcase_add_test(t, pending);
 	tcase_add_test(t, pending_bytes);
+	tcase_add_test(t, decision_values);
 	tcase_add_test(t, sessions);
 	tcase_add_test(t, chain);
 	tcase_add_test(t, connections);

@@ -78,26 +78,27 @@ static void lock_end(void)
 	broker_fini(&w.b);
 }
 
+static void lost_take(void *arg, struct bytes row)
+{
+	uint64_t *count = arg;
+
+	ck_assert_uint_eq(*count, 0);
+	*count = raw_uint(row, "count");
+}
+
 /* As many rows as are kept, and a count of the rest. */
 START_TEST(many_lost)
 {
 	const unsigned more = 76;
-	struct bytes answer, item, ok;
-	struct wire_iter it;
+	uint64_t count = 0;
 
 	lock_start();
 	failing_deny(&w, LIMIT_LOST_DENIALS + more);
 	unlock(&w);
 	failing_await(&w);
-	answer = failing_ask(&w, "history", "event", "lost_denials");
-	ck_assert_int_eq(wire_iter_array(&it, raw_member(answer, "items")), 0);
-	ck_assert_uint_eq(it.left, 1);
-	ck_assert(wire_array_next(&it, &item));
-	ck_assert_uint_eq(raw_uint(item, "count"), more);
-	answer = failing_ask(&w, "history_verify", NULL, NULL);
-	ck_assert_uint_gt(raw_uint(answer, "checked"), LIMIT_LOST_DENIALS);
-	ok = raw_member(answer, "ok");
-	ck_assert(ok.len == 1 && *(const uint8_t *)ok.data == 0xc3);
+	failing_history(&w, "event", "lost_denials", lost_take, &count);
+	ck_assert_uint_eq(count, more);
+	ck_assert_uint_gt(failing_verify(&w), LIMIT_LOST_DENIALS);
 	lock_end();
 }
 END_TEST
@@ -145,9 +146,21 @@ START_TEST(undone_does_not_count)
 }
 END_TEST
 
+static void suspended_take(void *arg, struct bytes row)
+{
+	unsigned *n = arg;
+
+	++*n;
+	ck_assert(bytes_is(raw_text(row, "reason"), "the disk burns"));
+	ck_assert(bytes_is(raw_text(row, "source"), "user"));
+	ck_assert(bytes_is(raw_text(row, "agent"), "test"));
+	ck_assert_uint_gt(raw_text(row, "by").len, 0);
+}
+
 /* A suspension that could not be recorded is recorded later as it was. */
 START_TEST(suspended_meanwhile)
 {
+	unsigned n = 0;
 	struct bytes item;
 	struct wire_iter it;
 	struct wire_open m;
@@ -161,16 +174,8 @@ START_TEST(suspended_meanwhile)
 	ck_assert(!failing_works(&w));
 	unlock(&w);
 	failing_await(&w);
-	ck_assert_int_eq(wire_iter_array(&it, raw_member(failing_ask(&w, "history", "event",
-								 "turn_suspended"),
-						      "items")),
-		0);
-	ck_assert_uint_eq(it.left, 1);
-	ck_assert(wire_array_next(&it, &item));
-	ck_assert(bytes_is(raw_text(item, "reason"), "the disk burns"));
-	ck_assert(bytes_is(raw_text(item, "source"), "user"));
-	ck_assert(bytes_is(raw_text(item, "agent"), "test"));
-	ck_assert_uint_gt(raw_text(item, "by").len, 0);
+	failing_history(&w, "event", "turn_suspended", suspended_take, &n);
+	ck_assert_uint_eq(n, 1);
 	/* and its reason outlives the broker */
 	raw_close(&w.f);
 	broker_stop(&w.b);
@@ -321,7 +326,8 @@ int main(void)
 	tcase_add_test(t, stopped_meanwhile);
 	tcase_add_test(t, undone_does_not_count);
 	tcase_add_test(t, configured_meanwhile);
-	tcase_add_test(t, suspended_meanwhile);
+	if (!broker_valgrind()) /* sessions do not outlive a restart there */
+		tcase_add_test(t, suspended_meanwhile);
 	tcase_add_test(t, corrupt);
 	tcase_add_test(t, newer);
 	tcase_add_test(t, second_broker);

@@ -51,6 +51,8 @@ PARTS = (
      ("event", "msgpack", "sqlite", "json", "ini", "notify")),
     (r"frontends/common/", r"frontends/common/.*|libapproval/approval\.h",
      ("msgpack", "sqlite", "event")),
+    (r"frontends/(ctl|policy)/", r"frontends/(\1|common)/.*|libapproval/approval\.h|broker/io/explain\.h",
+     ("msgpack", "sqlite")),
     (r"frontends/([^/]+)/", r"frontends/(\1|common)/.*|libapproval/approval\.h",
      ("msgpack", "sqlite")),
     (r"contrib/", r"libapproval/approval\.h", ("msgpack", "sqlite")),
@@ -58,7 +60,7 @@ PARTS = (
 )
 
 # Only these know both the core (beyond its vocabulary) and the wire.
-BOTH = r"broker/io/(gateway|facts)"
+BOTH = r"broker/io/(gateway|facts|explain)"
 
 INCLUDE = re.compile(r'^\s*#\s*include\s*(?:"([^"]+)"|<([^>]+)>)')
 COMMENT = re.compile(r"//[^\n]*|/\*.*?\*/", re.S)

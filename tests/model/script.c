@@ -144,17 +144,23 @@ static void parse_hello(struct world *w, struct parsed *p)
 	h->no_resume = flag(&p->line, "new");
 }
 
-static void facts_fill(struct parsed *p, struct facts *f, struct bytes tool, struct bytes input)
+static void facts_fill(
+	struct world *w, struct parsed *p, struct facts *f, struct bytes tool, struct bytes input)
 {
 	script_hash(input, f->input_hash, 16);
 	script_signature(tool, input, f->signature);
 	script_hash(input, f->digest, 32);
 	f->command = tool.data && !flag(&p->line, "edits") ? none : input;
+	if (flag(&p->line, "floor")) {
+		if (!w->judge.floor && judge_init(&w->judge, FLOOR_USER) < 0)
+			world_fail(w, "no memory");
+		w->e.judge = &w->judge;
+		f->command = bytes_of("sudo true");
+	}
 	f->kind = flag(&p->line, "inside") ? KIND_READ : KIND_EXECUTE;
 	f->mutating = flag(&p->line, "mutating");
 	f->flags = (uint8_t)((flag(&p->line, "inside") ? FACT_INSIDE : 0) |
-			     (flag(&p->line, "harmless") ? FACT_HARMLESS : 0) |
-			     (flag(&p->line, "floor") ? FACT_PROTECTED : 0));
+			     (flag(&p->line, "harmless") ? FACT_HARMLESS : 0));
 }
 
 static void parse_request(struct world *w, struct parsed *p)
@@ -173,7 +179,7 @@ static void parse_request(struct world *w, struct parsed *p)
 	m->input = bytes_of(option(&p->line, "input") ? option(&p->line, "input") : call);
 	m->turn_key = text_of(option(&p->line, "turn"));
 	m->cwd = text_of(option(&p->line, "cwd"));
-	facts_fill(p, &m->facts, m->tool, m->input);
+	facts_fill(w, p, &m->facts, m->tool, m->input);
 	m->timeout_ms = number(&p->line, "timeout", 0);
 	m->channel_ms = number(&p->line, "channel", 0);
 	m->on_disconnect = flag(&p->line, "keep")     ? DISCONNECT_KEEP
@@ -263,7 +269,7 @@ static void parse_decision(struct world *w, struct parsed *p)
 		d->digest[0] ^= 1;
 	if (edit) {
 		d->updated_input = bytes_of(edit);
-		facts_fill(p, &p->facts, none, d->updated_input);
+		facts_fill(w, p, &p->facts, none, d->updated_input);
 		d->facts = &p->facts;
 	}
 }

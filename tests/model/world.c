@@ -48,6 +48,7 @@ void world_fini(struct world *w)
 {
 	engine_drop(w);
 	store_free(w->store);
+	judge_fini(&w->judge);
 	for (unsigned i = 0; i < w->n_trace; i++)
 		free(w->trace[i]);
 }
@@ -300,6 +301,7 @@ void world_restart(struct world *w, int64_t down)
 	w->now.wall += down;
 	if (engine_init(&w->e, &w->config) < 0)
 		world_fail(w, "engine_init failed");
+	w->e.judge = w->judge.floor ? &w->judge : NULL;
 	if (store_restore(&w->e, w->now, w->store, died) < 0)
 		world_fail(w, "what is stored can't be restored");
 	engine_commit(&w->e);

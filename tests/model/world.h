@@ -68,6 +68,7 @@ struct model_store;
 struct world {
 	struct engine e;
 	struct engine_config config;
+	struct judge judge; /* once a scenario wants the floor */
 	char required[32];
 	struct instant now;
 	struct book book, spare;

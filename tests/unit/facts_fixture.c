@@ -58,7 +58,7 @@ void collect_with(
 
 	in.tool = bytes_of(tool);
 	in.input = input;
-	ck_assert_int_eq(facts_collect(&in, &c->draft), 0);
+	ck_assert_int_eq(facts_collect(NULL, &in, &c->draft), 0);
 }
 
 void collect(struct call *c, const char *tool, const char *json)

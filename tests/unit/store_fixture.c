@@ -129,6 +129,19 @@ void put_request(struct journal *j, unsigned id, unsigned session, unsigned turn
 	request_release(&r);
 }
 
+void put_rule(struct journal *j, uint64_t id, unsigned seed, bool full)
+{
+	struct rule_record r = test_rule(id, seed, full);
+
+	must_put(j, JOURNAL_RULE, &r);
+	rule_release(&r);
+}
+
+void remove_rule(struct journal *j, uint64_t id)
+{
+	must_put(j, JOURNAL_RULE_REMOVE, &id);
+}
+
 void put_decision(
 	struct journal *j, unsigned seed, unsigned session, unsigned turn, unsigned request)
 {
@@ -157,6 +170,12 @@ static int load_request(void *arg, const struct request_record *r)
 	return 0;
 }
 
+static int load_rule(void *arg, const struct rule_record *r)
+{
+	dump_rule(arg, r);
+	return 0;
+}
+
 static int load_decision(void *arg, const struct history_row *r)
 {
 	dump_row(arg, r);
@@ -166,7 +185,7 @@ static int load_decision(void *arg, const struct history_row *r)
 char *dump_load(struct journal *j)
 {
 	static const struct journal_loader loader = {
-		load_session, load_turn, load_request, load_decision};
+		load_session, load_turn, load_request, load_decision, load_rule};
 	struct journal_state state;
 	char *out = NULL;
 	size_t len;

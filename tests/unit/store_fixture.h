@@ -35,9 +35,12 @@ struct session_record test_session(unsigned id, unsigned seed, bool full);
 struct turn_record test_turn(unsigned id, unsigned session, unsigned seed, bool full);
 struct request_record test_request(
 	unsigned id, unsigned session, unsigned turn, unsigned seed, bool full);
+/* full: of a session, imported, and it expires; else of an administrator. */
+struct rule_record test_rule(uint64_t id, unsigned seed, bool full);
 void session_release(struct session_record *r);
 void turn_release(struct turn_record *r);
 void request_release(struct request_record *r);
+void rule_release(struct rule_record *r);
 
 /* A decision; its strings are constant. */
 struct history_row test_decision(
@@ -53,6 +56,8 @@ void put_session(struct journal *j, unsigned id, unsigned seed, bool full);
 void put_turn(struct journal *j, unsigned id, unsigned session, unsigned seed, bool full);
 void put_request(struct journal *j, unsigned id, unsigned session, unsigned turn, unsigned seed,
 	bool full);
+void put_rule(struct journal *j, uint64_t id, unsigned seed, bool full);
+void remove_rule(struct journal *j, uint64_t id);
 void put_decision(
 	struct journal *j, unsigned seed, unsigned session, unsigned turn, unsigned request);
 
@@ -60,6 +65,7 @@ void put_decision(
 void dump_session(FILE *f, const struct session_record *r);
 void dump_turn(FILE *f, const struct turn_record *r);
 void dump_request(FILE *f, const struct request_record *r);
+void dump_rule(FILE *f, const struct rule_record *r);
 void dump_row(FILE *f, const struct history_row *r);
 void dump_state(FILE *f, const struct journal_state *r);
 

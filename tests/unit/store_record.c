@@ -120,6 +120,28 @@ struct request_record test_request(
 	return r;
 }
 
+struct rule_record test_rule(uint64_t id, unsigned seed, bool full)
+{
+	char line[64];
+
+	snprintf(line, sizeof(line), "%s Bash(ls '-%u\xff\xc3(' *)", full ? "deny" : "allow",
+		seed);
+	return (struct rule_record){
+		.id = id,
+		.owner = full ? test_id(seed + 1000) : (struct uuid){{0}},
+		.project = full ? str_new("/home/u/\nw", 10) : NULL,
+		.text = str_new(line, strlen(line)),
+		.by = str_new("uid 1000", 8),
+		.origin = full ? str_new("settings.json:3", 15) : NULL,
+		.made = 1000 + (int64_t)seed,
+		.expires = full ? INT64_MAX - (int64_t)seed : 0,
+		.matches = seed,
+		.matched_at = seed ? 2000 + (int64_t)seed : 0,
+		.uid = full ? RULE_UID_ADMIN - 1 - seed : RULE_UID_ADMIN,
+		.scope = (uint8_t)(full ? (seed % 2 ? SCOPE_SESSION : SCOPE_TURN) : SCOPE_USER),
+	};
+}
+
 void session_release(struct session_record *r)
 {
 	struct str *all[] = {
@@ -149,6 +171,14 @@ void request_release(struct request_record *r)
 	free(r->paths);
 }
 
+void rule_release(struct rule_record *r)
+{
+	str_unref(r->project);
+	str_unref(r->text);
+	str_unref(r->by);
+	str_unref(r->origin);
+}
+
 struct history_row test_decision(
 	unsigned seed, unsigned session, unsigned turn, unsigned request)
 {
@@ -172,6 +202,9 @@ struct history_row test_decision(
 			4},
 		.reason = bytes_of(""),
 		.by = bytes_of("uid 1000"),
+		.rule = bytes_of(seed % 7 == 1 ? "allow Bash(rm *\xff)" : NULL),
+		.floor = bytes_of(seed % 4 == 1 ? "private-keys" : NULL),
+		.rule_id = seed % 7 == 1 ? seed : 0,
 		.type = REQUEST_TYPE_TOOL_CALL,
 		.kind = KIND_EXECUTE,
 		.verdict = (uint8_t)(seed % 5 ? VERDICT_ALLOW : VERDICT_DENY),
@@ -263,13 +296,24 @@ void dump_request(FILE *f, const struct request_record *r)
 	fputc('\n', f);
 }
 
+void dump_rule(FILE *f, const struct rule_record *r)
+{
+	fputs("rule", f);
+	INT(id), INT(scope), INT(uid);
+	ID(owner);
+	STR(project), STR(text), STR(by), STR(origin);
+	INT(made), INT(expires), INT(matches), INT(matched_at);
+	fputc('\n', f);
+}
+
 void dump_row(FILE *f, const struct history_row *r)
 {
 	fputs("row", f);
 	INT(seq), INT(at), INT(event), INT(uid), INT(pid);
 	ID(session), ID(turn), ID(request);
 	BYTES(agent), BYTES(call), BYTES(tool), BYTES(command), BYTES(cwd), BYTES(workspace);
-	BYTES(exe), BYTES(input), BYTES(reason), BYTES(by), BYTES(detail);
+	BYTES(exe), BYTES(input), BYTES(reason), BYTES(by), BYTES(detail), BYTES(rule);
+	BYTES(floor), INT(rule_id);
 	HASH(digest);
 	INT(type), INT(kind), INT(verdict), INT(source), INT(scope), INT(step), INT(state);
 	INT(mode), INT(count);
@@ -282,5 +326,6 @@ void dump_state(FILE *f, const struct journal_state *r)
 	fputs("state", f);
 	INT(alive);
 	ID(newest);
+	INT(rule_id);
 	fputc('\n', f);
 }

@@ -288,7 +288,7 @@ SCENARIO(modes, READY, "A request c1 Todo harmless", "A<allow c1 mode mode",
 	"A request c5 Todo mutating harmless", "A<deny c5 mode plan",
 	"A request c6 Read inside", "A<allow c6", "A mode normal", "A<mode plan",
 	"H ceiling s1 normal", "H<mode normal", "A request c7 Bash mutating", "H:offered c7",
-	"H ceiling s1 yolo", "H!unsupported", "H ceiling s9 plan", "H!not_found", "O hello", "",
+	"H ceiling s9 plan", "H!not_found", "O hello", "",
 	"O ceiling s1 plan", "O!forbidden", "A mode yolo", "A<mode normal")
 
 /* ---- quotas ---- */

@@ -198,7 +198,7 @@ START_TEST(no_workspace)
 	ck_assert_str_eq(answers[0]->paths[0].resolved, "/etc");
 	ck_assert(!answers[0]->paths[0].inside);
 	ck_assert_ptr_null(answers[0]->paths[1].lexical);
-	spec.n = LIMIT_PATHS + 1;
+	spec.n = LIMIT_LOOKUPS + 1;
 	ck_assert_int_eq(
 		resolver_paths(resolver, &spec, 0, on_done, &gate, &result, &job), -E2BIG);
 	spec.n = 0;

@@ -62,6 +62,20 @@ START_TEST(known_answers)
 	ck_assert_uint_eq(row.seq, 258);
 	expect_hash(
 		row.hash, "162590ea23eced0fe7e1306a18d3eb81f3df26ff4ea8e28d10f614482cfa019b");
+	/* what came later does not enter it while it is absent */
+	head = (struct chain_link){.seq = 257};
+	memset(head.hash, 0xab, sizeof(head.hash));
+	row.rule = bytes_of("deny Bash(rm *)");
+	row.rule_id = 77;
+	row.floor = bytes_of("");
+	chain_append(&head, &row);
+	expect_hash(
+		row.hash, "61d867d0a510df8397172b83c6013b44b321a59e040d0dfb08faa8b0018a276f");
+	row = (struct history_row){.floor = bytes_of("private-keys")};
+	head = (struct chain_link){0};
+	chain_append(&head, &row);
+	expect_hash(
+		row.hash, "fcd5eed62d3efe695533f4c4288ae074ed7ac30066e262ad8f41521b67fb944d");
 	row = (struct history_row){0};
 	head = (struct chain_link){0};
 	chain_append(&head, &row);
@@ -85,6 +99,35 @@ START_TEST(boundaries)
 	chain_hash(zero, &c, hash[2]);
 	chain_hash(zero, &d, hash[3]);
 	for (int i = 0; i < 4; i++) {
+		for (int k = 0; k < i; k++)
+			ck_assert_int_ne(memcmp(hash[i], hash[k], 32), 0);
+	}
+}
+END_TEST
+
+/* The same of the columns that came later. */
+START_TEST(boundaries_of_later)
+{
+	static const uint8_t zero[32];
+	const struct history_row rows[] = {
+		{0},
+		{.rule = bytes_of("")},
+		{.floor = bytes_of("")},
+		{.rule = bytes_of(""), .floor = bytes_of("")},
+		{.rule = bytes_of("ab")},
+		{.floor = bytes_of("ab")},
+		{.rule = bytes_of("a"), .floor = bytes_of("b")},
+		{.rule_id = 1},
+		{.rule_id = 3},
+		{.rule = bytes_of(""), .rule_id = 3},
+		/* as if a rule's text held what follows it */
+		{.rule = {"\3\0\0\0\0\0\0\0\0", 9}},
+		{.detail = {"\1\0\0\0\0\0\0\0\0", 9}},
+	};
+	uint8_t hash[12][32];
+
+	for (int i = 0; i < 12; i++) {
+		chain_hash(zero, &rows[i], hash[i]);
 		for (int k = 0; k < i; k++)
 			ck_assert_int_ne(memcmp(hash[i], hash[k], 32), 0);
 	}
@@ -124,6 +167,15 @@ static const char *const changes[] = {
 	"reason = 'because'",
 	"decided_by = 'uid 0'",
 	"detail = ''",
+	"rule = NULL",
+	"rule = 'allow Bash(rm -r *)'",
+	"rule = ''",
+	"rule_id = 0",
+	"rule_id = rule_id + 1",
+	"floor = NULL",
+	"floor = ''",
+	"floor = 'keyrings'",
+	"rule = floor, floor = rule",
 	"digest = NULL",
 	"digest = zeroblob(32)",
 	"digest = x'00'",
@@ -168,6 +220,29 @@ START_TEST(changes_are_found)
 }
 END_TEST
 
+/* Row 31 has none of these. */
+static const char *const additions[] = {
+	"rule = 'allow Bash(rm *)'",
+	"rule = ''",
+	"rule_id = 1",
+	"floor = 'private-keys'",
+	"floor = ''",
+};
+
+START_TEST(additions_are_found)
+{
+	struct journal *j = open_db();
+	char sql[256];
+
+	write_rows(j, ROWS);
+	snprintf(sql, sizeof(sql), "UPDATE history SET %s WHERE seq = 31", additions[_i]);
+	tamper(sql);
+	ck_assert_uint_eq(verify_all(j, 7), 31);
+	journal_close(j);
+	ck_assert_uint_eq(reopened_verify(7), 31);
+}
+END_TEST
+
 static const struct {
 	const char *sql;
 	uint64_t bad; /* while open, and after closing and opening */
@@ -193,8 +268,8 @@ static const struct {
 	 "WHERE "
 	 "seq < 0; INSERT INTO history SELECT 30, at, event, uid, pid, session, turn, request, "
 	 "agent, call, tool, command, cwd, workspace, exe, input, reason, decided_by, detail, "
-	 "digest, type, kind, verdict, source, scope, step, state, mode, count, hash FROM "
-	 "history WHERE seq = 29",
+	 "digest, type, kind, verdict, source, scope, step, state, mode, count, hash, rule, "
+	 "rule_id, floor FROM history WHERE seq = 29",
 		30},
 	/* an anchor that never was */
 	{"DELETE FROM history WHERE seq <= 30; UPDATE meta SET anchor_seq = 30, anchor_row = "
@@ -322,8 +397,11 @@ int main(void)
 	tcase_set_timeout(tc, 60);
 	tcase_add_test(tc, known_answers);
 	tcase_add_test(tc, boundaries);
+	tcase_add_test(tc, boundaries_of_later);
 	tcase_add_loop_test(
 		tc, changes_are_found, 0, (int)(sizeof(changes) / sizeof(changes[0])));
+	tcase_add_loop_test(
+		tc, additions_are_found, 0, (int)(sizeof(additions) / sizeof(additions[0])));
 	tcase_add_loop_test(
 		tc, removals_are_found, 0, (int)(sizeof(removals) / sizeof(removals[0])));
 	tcase_add_test(tc, removals_while_open);

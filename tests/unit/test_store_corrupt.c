@@ -25,6 +25,7 @@ static void fill(struct journal *j)
 		put_turn(j, 300 + i, 100 + i, i, i % 3);
 		put_request(j, 500 + i, 100 + i, 300 + i, i, i % 5);
 		put_decision(j, i, 100 + i, 300 + i, 700 + i);
+		put_rule(j, 1 + i, i, i % 2);
 	}
 	must_put(j, JOURNAL_ALIVE, &(int64_t){99});
 	must_commit(j);
@@ -97,6 +98,7 @@ static int load_status(void)
 		(int (*)(void *, const struct turn_record *))nothing,
 		(int (*)(void *, const struct request_record *))nothing,
 		(int (*)(void *, const struct history_row *))nothing,
+		(int (*)(void *, const struct rule_record *))nothing,
 	};
 	struct journal *j = NULL;
 	struct journal_state state;
@@ -142,7 +144,39 @@ static const char *const corruptions[] = {
 	"UPDATE request SET paths = x'0200000002ff' WHERE id = 3",
 	"UPDATE request SET paths = x'02ffffffffff' WHERE id = 3",
 	"UPDATE request SET paths = zeroblob(33) WHERE id = 3",
-	"UPDATE history SET event = 13 WHERE seq = 3",
+	/* rule 3 is of an administrator, rule 4 of a session */
+	"UPDATE rule SET id = 0 WHERE id = 3",
+	"UPDATE rule SET id = -3 WHERE id = 3",
+	"UPDATE rule SET scope = 0 WHERE id = 3",
+	"UPDATE rule SET scope = 5 WHERE id = 3",
+	"UPDATE rule SET scope = NULL WHERE id = 3",
+	"UPDATE rule SET scope = 3 WHERE id = 3",
+	"UPDATE rule SET scope = 4 WHERE id = 4",
+	"UPDATE rule SET uid = NULL WHERE id = 3",
+	"UPDATE rule SET uid = 4294967296 WHERE id = 3",
+	"UPDATE rule SET uid = 4294967295 WHERE id = 4",
+	"UPDATE rule SET owner = x'00112233445566778899aabbccddeeff' WHERE id = 3",
+	"UPDATE rule SET owner = NULL WHERE id = 4",
+	"UPDATE rule SET owner = x'00' WHERE id = 4",
+	"UPDATE rule SET project = '' WHERE id = 4",
+	"UPDATE rule SET rule = NULL WHERE id = 3",
+	"UPDATE rule SET rule = '' WHERE id = 3",
+	"UPDATE rule SET rule = rule || char(10) || 'allow Bash' WHERE id = 3",
+	"UPDATE rule SET rule = CAST(x'616c6c6f7700' AS TEXT) WHERE id = 3",
+	"UPDATE rule SET rule = CAST(rule AS BLOB) WHERE id = 3",
+	"UPDATE rule SET rule = printf('allow Bash(%65536d)', 1) WHERE id = 3",
+	"UPDATE rule SET made_by = NULL WHERE id = 3",
+	"UPDATE rule SET origin = '' WHERE id = 3",
+	"UPDATE rule SET made = -1 WHERE id = 3",
+	"UPDATE rule SET expires = -1 WHERE id = 3",
+	"UPDATE rule SET expires = NULL WHERE id = 4",
+	"UPDATE rule SET expires = 'never' WHERE id = 4",
+	"UPDATE rule SET matches = NULL WHERE id = 3",
+	"UPDATE rule SET matched_at = -1 WHERE id = 3",
+	"UPDATE history SET event = 16 WHERE seq = 3",
+	"UPDATE history SET rule = x'00' WHERE seq = 3",
+	"UPDATE history SET rule_id = 'x' WHERE seq = 3",
+	"UPDATE history SET floor = x'00' WHERE seq = 3",
 	"UPDATE history SET event = NULL WHERE seq = 3",
 	"UPDATE history SET turn = x'01' WHERE seq = 3",
 	"UPDATE history SET turn = 'text' WHERE seq = 20",
@@ -150,9 +184,12 @@ static const char *const corruptions[] = {
 	"UPDATE history SET state = 14 WHERE seq = 3",
 	"UPDATE meta SET mark_seq = 'x'",
 	"UPDATE meta SET newest = x'01'",
+	"UPDATE meta SET rule_id = -1",
+	"UPDATE meta SET rule_id = 'x'",
 	"UPDATE meta SET anchor_hash = x'01'",
 	"DELETE FROM meta",
 	"DROP TABLE request_body",
+	"DROP TABLE rule",
 	"ALTER TABLE request RENAME COLUMN state TO status",
 };
 

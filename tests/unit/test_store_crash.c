@@ -17,8 +17,9 @@
 #define BATCH 5u
 
 /*
- * Transaction n: a pending request comes, the one three before it goes, and
- * rows. Its session tells how far it went.
+ * Transaction n: a pending request comes, the one three before it goes, a rule comes,
+ * the one before it has decided, the one two before it goes, and rows. Its session tells how
+ * far it went.
  */
 static void write_batch(struct journal *j, unsigned n)
 {
@@ -27,6 +28,11 @@ static void write_batch(struct journal *j, unsigned n)
 	put_request(j, 1000 + n, 1, 2, n, n % 2);
 	if (n > 3)
 		must_put(j, JOURNAL_REQUEST_REMOVE, (struct uuid[]){test_id(1000 + n - 3)});
+	put_rule(j, n, n, n % 2);
+	if (n > 1)
+		must_put(j, JOURNAL_RULE_MATCHES, (&(struct rule_matches){n - 1, n, n}));
+	if (n > 2)
+		remove_rule(j, n - 2);
 	for (unsigned i = 0; i < BATCH; i++)
 		put_decision(j, n * BATCH + i, 1, 2, 1000 + n);
 	must_put(j, JOURNAL_ALIVE, &(int64_t){n});
@@ -126,7 +132,8 @@ static unsigned committed_after(uint64_t operations)
 	unsigned n = 0;
 
 	while (n < 5) {
-		uint64_t needs = 1 + 2 + (n + 1 > 3) + BATCH + 1 + 1;
+		uint64_t needs =
+			1 + 3 + (n + 1 > 1) + (n + 1 > 2) + (n + 1 > 3) + BATCH + 1 + 1;
 
 		if (operations < needs)
 			break;
@@ -191,8 +198,8 @@ START_TEST(killed_at_each_operation)
 			break;
 		}
 	}
-	/* 52 operations, and closing */
-	ck_assert_uint_eq(d.at, 54);
+	/* 64 operations, and closing */
+	ck_assert_uint_eq(d.at, 66);
 }
 END_TEST
 

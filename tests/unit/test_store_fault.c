@@ -23,6 +23,7 @@ static void fill(struct journal *j, unsigned seed)
 		put_turn(j, 300 + i, 100 + i, i + seed, i % 3);
 		put_request(j, 500 + i, 100 + i, 300 + i, i + seed, i % 5);
 		put_decision(j, i + seed, 100 + i, 300 + i, 700 + i);
+		put_rule(j, 1 + i, i + seed, i % 2);
 	}
 }
 
@@ -47,6 +48,9 @@ static void expect_works(struct journal *j, char *before)
 	must_begin(j);
 	fill(j, 2);
 	put_session(j, 900, 1, true);
+	put_rule(j, 51, 1, true);
+	must_put(j, JOURNAL_RULE_MATCHES, (&(struct rule_matches){50, 3, 4}));
+	remove_rule(j, 49);
 	must_commit(j);
 	ck_assert_uint_eq(verify_all(j, 1000), 0);
 	after = dump_all(j);
@@ -66,8 +70,14 @@ static int write_until_failure(struct journal *j, unsigned rows)
 		return err;
 	for (unsigned i = 0; i < rows && !err; i++) {
 		struct history_row row = test_decision(i, 1, 2, 3);
+		struct rule_record rule = test_rule(60 + i, i, true);
 
 		err = journal_put(j, JOURNAL_HISTORY, &row);
+		if (!err)
+			err = journal_put(j, JOURNAL_RULE, &rule);
+		rule_release(&rule);
+		if (!err && i == 9)
+			err = journal_put(j, JOURNAL_RULE_REMOVE, &(uint64_t){50});
 		if (!err && i == 10)
 			err = journal_put(
 				j, JOURNAL_SESSION_REMOVE, (struct uuid[]){test_id(101)});

@@ -43,6 +43,7 @@ START_TEST(history_filters)
 	other.uid = 1001;
 	other.event = HISTORY_OUTCOME;
 	other.agent = bytes_of("codex");
+	other.rule = bytes_of("deny Bash(rm *)");
 	put_alone(j, JOURNAL_HISTORY, &other);
 
 #define QUERY(n, first, ...)                                                                   \
@@ -76,6 +77,11 @@ START_TEST(history_filters)
 	QUERY(0, 0, q.agent = bytes_of("code"));
 	QUERY(51, 2, q.tool = bytes_of("Bash"));
 	QUERY(0, 0, q.tool = bytes_of("Bash' OR 1"));
+	QUERY(15, 2, q.rule = bytes_of("allow Bash(rm *\xff)"));
+	QUERY(1, 101, q.rule = bytes_of("deny Bash(rm *)"));
+	QUERY(0, 0, q.rule = bytes_of("deny Bash(rm"));
+	QUERY(0, 0, q.rule = bytes_of("private-keys"));
+	QUERY(3, 16, q.rule = bytes_of("allow Bash(rm *\xff)"); q.verdict = VERDICT_DENY);
 	QUERY(20, 1, q.verdict = VERDICT_DENY);
 	QUERY(81, 2, q.source = SOURCE_MODE);
 	QUERY(0, 0, q.verdict = VERDICT_DENY; q.source = SOURCE_MODE);
@@ -135,7 +141,8 @@ START_TEST(history_portions)
 
 					p.slices = 0;
 					ck_assert_int_eq(
-						journal_history(j, &q, portion_row, &p, &at), 0);
+						journal_history(j, &q, portion_row, &p, &at),
+						0);
 					ck_assert_uint_le(p.slices, most);
 					ck_assert(!at || !before ||
 						  (newest ? at < before : at > before));
@@ -143,8 +150,8 @@ START_TEST(history_portions)
 					calls++;
 				} while (at);
 				ck_assert_uint_eq(p.rows, none ? 0 : 1000);
-				ck_assert_uint_eq(calls,
-					(1000 + most * HISTORY_SLICE - 1) / (most * HISTORY_SLICE));
+				ck_assert_uint_eq(calls, (1000 + most * HISTORY_SLICE - 1) /
+								 (most * HISTORY_SLICE));
 			}
 	journal_close(j);
 }

@@ -12,7 +12,8 @@ START_TEST(empty)
 	struct journal_stats stats;
 	char *load = dump_load(j), *rows = dump_history(j, &q);
 
-	ck_assert_str_eq(load, "state alive=0 newest=\"00000000000000000000000000000000\"\n");
+	ck_assert_str_eq(
+		load, "state alive=0 newest=\"00000000000000000000000000000000\" rule_id=0\n");
 	ck_assert_str_eq(rows, "");
 	ck_assert_uint_eq(verify_all(j, 10), 0);
 	ck_assert_int_eq(journal_probe(j), 0);
@@ -59,7 +60,7 @@ START_TEST(records_come_back)
 	for (int i = 0; i < 3; i++)
 		dump_request(f, &r[i]);
 	fputs("state alive=4711 newest=\"018bcfe568177000800000000000"
-	      "0017\"\n",
+	      "0017\" rule_id=0\n",
 		f);
 	fclose(f);
 	expect_same(dump_load(j), expected);
@@ -133,7 +134,7 @@ START_TEST(records_change)
 		dump_session(f, &s);
 		dump_turn(f, &t);
 		fputs("state alive=0 newest=\"018bcfe568157000800000000000"
-		      "0015\"\n",
+		      "0015\" rule_id=0\n",
 			f);
 		fclose(f);
 		expect_same(dump_load(j), want);
@@ -150,7 +151,7 @@ START_TEST(records_change)
 
 		/* the largest id is known, though it stands nowhere else */
 		ck_assert_str_eq(got, "state alive=0 newest=\"018bcfe568157000800000000000"
-				      "0015\"\n");
+				      "0015\" rule_id=0\n");
 		free(got);
 	}
 	journal_close(j);
@@ -165,6 +166,7 @@ static void fill(struct journal *j)
 		put_turn(j, 300 + i, 100 + i, i, i % 3);
 		put_request(j, 500 + i, 100 + i, 300 + i, i, i % 5);
 		put_decision(j, i, 100 + i, 300 + i, 700 + i);
+		put_rule(j, 1 + i, i, i % 2);
 	}
 	must_put(j, JOURNAL_ALIVE, &(int64_t){99});
 	must_commit(j);
@@ -176,11 +178,16 @@ static void disturb(struct journal *j)
 		put_session(j, 100 + i, i + 1, !(i % 2));
 		put_request(j, 500 + i, 100 + i, 300 + i, i + 1, !(i % 5));
 		put_decision(j, i, 100 + i, 300 + i, 900 + i);
+		put_rule(j, 1 + i, i + 1, !(i % 2));
+		put_rule(j, 201 + i, i, i % 2);
+		must_put(j, JOURNAL_RULE_MATCHES, (&(struct rule_matches){2 + i, i, 7}));
 		if (i % 4)
 			continue;
 		must_put(j, JOURNAL_SESSION_REMOVE, (struct uuid[]){test_id(100 + i)});
 		must_put(j, JOURNAL_TURN_REMOVE, (struct uuid[]){test_id(300 + i)});
 		must_put(j, JOURNAL_REQUEST_REMOVE, (struct uuid[]){test_id(500 + i)});
+		remove_rule(j, 1 + i);
+		remove_rule(j, 199 + i);
 		if (i % 8)
 			continue;
 		put_session(j, 100 + i, i + 2, i % 2);

@@ -48,6 +48,7 @@ static void fill(struct journal *j)
 		put_turn(j, 300 + i, 100 + i, i, i % 3);
 		put_request(j, 500 + i, 100 + i, 300 + i, i, i % 5);
 		put_decision(j, i, 100 + i, 300 + i, 700 + i);
+		put_rule(j, 1 + i, i, i % 2);
 	}
 	must_put(j, JOURNAL_ALIVE, &(int64_t){99});
 	must_commit(j);
@@ -62,6 +63,7 @@ START_TEST(survives_reopening)
 	fill(j);
 	must_begin(j);
 	must_put(j, JOURNAL_SESSION_REMOVE, (struct uuid[]){test_id(101)});
+	remove_rule(j, 20);
 	must_commit(j);
 	must_begin(j);
 	put_decision(j, 1, 100, 300, 5000); /* an id that stands in the history alone */
@@ -71,6 +73,7 @@ START_TEST(survives_reopening)
 		load = dump_load(j);
 		rows = dump_history(j, &q);
 		ck_assert_ptr_nonnull(strstr(load, "newest=\"018bcfe57b88"));
+		ck_assert_ptr_nonnull(strstr(load, i ? " rule_id=30\n" : " rule_id=20\n"));
 		journal_close(j);
 		j = open_db();
 		expect_same(dump_load(j), load);
@@ -79,6 +82,11 @@ START_TEST(survives_reopening)
 		put_decision(j, 1, 100, 300, 600);
 		put_request(j, 503, 100, 300, (unsigned)i, true);
 		put_session(j, 800 + (unsigned)i, 1, true);
+		put_rule(j, 3, (unsigned)i, true);
+		if (i == 0) {
+			put_rule(j, 30, 1, true);
+			remove_rule(j, 30);
+		}
 		must_commit(j);
 		ck_assert_uint_eq(verify_count(j), (uint64_t)(22 + i));
 	}
@@ -249,13 +257,21 @@ END_TEST
 
 /* ---- versions ---- */
 
+static void set_version(int version)
+{
+	char sql[64];
+
+	snprintf(sql, sizeof(sql), "PRAGMA user_version = %d", version);
+	tamper(sql);
+}
+
 START_TEST(newer_version_in_the_file)
 {
 	size_t before_len, after_len;
 	char *before, *after;
 
 	journal_close(open_db());
-	tamper("PRAGMA user_version = 2");
+	set_version(sqlite_version() + 1);
 	before = slurp(fixture_path(), &before_len);
 	ck_assert_int_eq(try_open(), -EPROTO);
 	after = slurp(fixture_path(), &after_len);
@@ -264,7 +280,7 @@ START_TEST(newer_version_in_the_file)
 	ck_assert_int_ne(access(fixture_path_with("-wal"), F_OK), 0);
 	free(before);
 	free(after);
-	tamper("PRAGMA user_version = 1");
+	set_version(sqlite_version());
 	ck_assert_int_eq(try_open(), 0);
 }
 END_TEST
@@ -272,11 +288,13 @@ END_TEST
 /* Leaves the log as a crash would. */
 static int raise_version(void)
 {
+	char sql[64];
 	sqlite3 *db;
 
 	if (sqlite3_open(fixture_path(), &db) != SQLITE_OK)
 		return 1;
-	return sqlite3_exec(db, "PRAGMA user_version = 2", NULL, NULL, NULL);
+	snprintf(sql, sizeof(sql), "PRAGMA user_version = %d", sqlite_version() + 1);
+	return sqlite3_exec(db, sql, NULL, NULL, NULL);
 }
 
 START_TEST(newer_version_in_the_log)
@@ -345,7 +363,7 @@ START_TEST(view_follows_the_program)
 	tamper("DROP VIEW history_text; CREATE VIEW history_text AS SELECT 1 AS seq");
 	journal_close(open_db());
 	ck_assert_int_eq(
-		query_view("SELECT count(*) FROM pragma_table_info('history_text')", "30"), 0);
+		query_view("SELECT count(*) FROM pragma_table_info('history_text')", "33"), 0);
 }
 END_TEST
 

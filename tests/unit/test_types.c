@@ -42,6 +42,14 @@ END_TEST
 
 START_TEST(names_are_exact)
 {
+	/* they are in the store by their numbers */
+	ck_assert_int_eq(history_event_parse(bytes_of("decision")), 7);
+	ck_assert_int_eq(history_event_parse(bytes_of("anchor")), 12);
+	ck_assert_int_eq(history_event_parse(bytes_of("rule_added")), 13);
+	ck_assert_int_eq(history_event_parse(bytes_of("rule_expired")), 15);
+	ck_assert(!history_event_of_rule(HISTORY_ANCHOR) &&
+		  history_event_of_rule(HISTORY_RULE_ADDED) &&
+		  history_event_of_rule(HISTORY_RULE_EXPIRED));
 	ck_assert_str_eq(mode_name(MODE_AUTO_EDIT), "auto-edit");
 	ck_assert_str_eq(request_state_name(REQUEST_NOT_RUN), "NOT_RUN");
 	ck_assert_int_eq(verdict_parse(bytes_of("Allow")), -EINVAL);

@@ -2,7 +2,7 @@
 # fish completion of approvalctl
 
 set -l commands ask check list show allow deny watch sessions turns mode suspend resume \
-	end-turn history stats doctor
+	end-turn history explain stats doctor
 set -l none "not __fish_seen_subcommand_from $commands"
 
 function __approvalctl_requests
@@ -32,6 +32,7 @@ complete -c approvalctl -n "$none" -a suspend -d 'Suspend the present turn'
 complete -c approvalctl -n "$none" -a resume -d 'Resume suspended turns'
 complete -c approvalctl -n "$none" -a end-turn -d 'End the present turn'
 complete -c approvalctl -n "$none" -a history -d 'Show what was decided'
+complete -c approvalctl -n "$none" -a explain -d "Tell what rules, floor and mode say of calls"
 complete -c approvalctl -n "$none" -a stats -d "Show the broker's counters"
 complete -c approvalctl -n "$none" -a doctor -d 'Find out whether all is well'
 
@@ -43,8 +44,11 @@ complete -c approvalctl -n '__fish_seen_subcommand_from ask' -l timeout -x -d 'H
 complete -c approvalctl -n '__fish_seen_subcommand_from ask' -l retry -x -d 'How long for a broker'
 complete -c approvalctl -n '__fish_seen_subcommand_from ask' -s q -l quiet -d 'Do not say that it waits'
 complete -c approvalctl -n '__fish_seen_subcommand_from check' -l input -x -d 'Its input as JSON'
-complete -c approvalctl -n "__fish_seen_subcommand_from $commands; and not __fish_seen_subcommand_from ask" \
+complete -c approvalctl -n "__fish_seen_subcommand_from $commands; and not __fish_seen_subcommand_from ask explain" \
 	-s j -l json -d 'One JSON object on each line'
+
+complete -c approvalctl -n '__fish_seen_subcommand_from explain' -l offline -d 'Without a broker'
+complete -c approvalctl -n '__fish_seen_subcommand_from explain' -l stdin -d 'Read JSON lines'
 
 complete -c approvalctl -n '__fish_seen_subcommand_from show allow deny' -a '(__approvalctl_requests)'
 complete -c approvalctl -n '__fish_seen_subcommand_from mode suspend resume end-turn' -a '(__approvalctl_sessions)'
@@ -60,11 +64,12 @@ complete -c approvalctl -n '__fish_seen_subcommand_from history' -s n -l limit -
 complete -c approvalctl -n '__fish_seen_subcommand_from history' -l oldest -d 'The oldest first'
 complete -c approvalctl -n '__fish_seen_subcommand_from history' -l agent -x -d 'Only of this agent'
 complete -c approvalctl -n '__fish_seen_subcommand_from history' -l tool -x -d 'Only this tool'
+complete -c approvalctl -n '__fish_seen_subcommand_from history' -l rule -x -d 'Only of this rule'
 complete -c approvalctl -n '__fish_seen_subcommand_from history' -l verdict -x -a 'allow deny'
 complete -c approvalctl -n '__fish_seen_subcommand_from history' -l source -x \
 	-a 'user policy rule mode floor repeat budget timeout abort elsewhere broker'
 complete -c approvalctl -n '__fish_seen_subcommand_from history' -l event -x \
-	-a 'session_opened session_ended turn_begun turn_ended turn_suspended turn_resumed mode_set decision ended outcome ran_anyway lost_denials anchor'
+	-a 'session_opened session_ended turn_begun turn_ended turn_suspended turn_resumed mode_set decision ended outcome ran_anyway lost_denials anchor rule_added rule_removed rule_expired'
 complete -c approvalctl -n '__fish_seen_subcommand_from history' -l since -x -d 'Not before'
 complete -c approvalctl -n '__fish_seen_subcommand_from history' -l until -x -d 'Not after'
 complete -c approvalctl -n '__fish_seen_subcommand_from history' -l verify -d 'Prove that none was changed'

@@ -1,0 +1,129 @@
+/* SPDX-License-Identifier: MIT */
+/* Requests in the eyes of the pipeline, and what it found of them. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "broker/core/engine_private.h"
+#include "broker/core/pipeline.h"
+
+void judge_request(struct engine *e, const struct request *q, struct pipeline_call *out)
+{
+	const struct request_data *const r = &q->s.r;
+	const struct session *const s = request_session(q);
+
+	*out = (struct pipeline_call){
+		.session = s,
+		.turn = q->s.turn,
+		.type = r->type,
+		.mode = session_mode(s),
+		.mutating = r->mutating,
+		.denials = denials_count(q->s.turn->s.denials, q->s.signature),
+		.repeat_limit = e->config.repeat_limit,
+		.judge = e->judge,
+		.call =
+			{
+				.tool = str_bytes(r->tool),
+				.command = str_bytes(r->command),
+				.url = str_bytes(r->url),
+				.kind = r->kind,
+				.facts = q->s.facts,
+				.paths = r->paths,
+				.n_paths = r->n_paths,
+				.n_operands = r->n_operands,
+				.cwd = str_bytes(r->cwd),
+				.workspace = str_bytes(s->s.r.workspace),
+				.home = str_bytes(s->owner->home),
+				.uid = s->s.r.uid,
+				.session = s->s.r.id,
+				.turn = q->s.turn->s.r.id,
+				.now = e->now.wall,
+			},
+	};
+}
+
+/* ---- why: a text of four parts, of which the last may hold anything ---- */
+
+static size_t part(char *to, struct bytes text)
+{
+	if (text.len)
+		memcpy(to, text.data, text.len);
+	to[text.len] = '\0';
+	return text.len + 1;
+}
+
+static struct str *why_make(struct bytes rule, const struct floor_hit *hit)
+{
+	const struct bytes name = bytes_of(hit->name), about = bytes_of(hit->about);
+	const struct bytes what = {
+		hit->what.data, hit->what.len < WHY_WHAT_MAX ? hit->what.len : WHY_WHAT_MAX};
+	char *const text = malloc(rule.len + name.len + about.len + what.len + 4);
+	struct str *s;
+	size_t n;
+
+	if (!text)
+		return NULL;
+	n = part(text, rule);
+	n += part(text + n, name);
+	n += part(text + n, about);
+	n += part(text + n, what);
+	s = str_new(text, n - 1);
+	free(text);
+	return s;
+}
+
+static struct bytes next_part(const char **at, const char *end, bool last)
+{
+	const char *const start = *at;
+	const char *const nul = last ? NULL : memchr(start, '\0', (size_t)(end - start));
+	const char *const stop = nul ? nul : end;
+
+	*at = nul ? nul + 1 : end;
+	return (struct bytes){start < stop ? start : NULL, (size_t)(stop - start)};
+}
+
+void why_read(const struct str *why, struct why *out)
+{
+	const char *at, *end;
+
+	*out = (struct why){{NULL, 0}, {NULL, 0}, {NULL, 0}, {NULL, 0}};
+	if (!why)
+		return;
+	at = why->data;
+	end = at + why->len;
+	out->rule = next_part(&at, end, false);
+	out->floor = next_part(&at, end, false);
+	out->about = next_part(&at, end, false);
+	out->what = next_part(&at, end, true);
+}
+
+int request_note_why(struct engine *e, struct request *q, const struct pipeline_result *r)
+{
+	struct str *why = NULL;
+
+	if (r->rule.rule) {
+		const struct rule *const rule = r->rule.rule->rule;
+		char *const text = malloc(rule_print_size(rule));
+		struct bytes line;
+
+		if (!text)
+			return -ENOMEM;
+		line = (struct bytes){text, rule_print(rule, text)};
+		why = why_make(line, &r->floor);
+		free(text);
+	} else if (r->floor.name) {
+		why = why_make((struct bytes){NULL, 0}, &r->floor);
+	} else {
+		return entity_set_str(&e->r, q, &q->s.r.why, NULL);
+	}
+	return why ? entity_set_str(&e->r, q, &q->s.r.why, why) : -ENOMEM;
+}
+
+void rule_count(struct engine *e, const struct pipeline_result *r)
+{
+	if (!r->rule.rule)
+		return;
+	ruleset_hit(e->judge->rules, r->rule.rule, e->now.wall);
+	for (uint32_t i = 0; i < r->rule.n_others; i++)
+		ruleset_hit(e->judge->rules, r->rule.others[i], e->now.wall);
+}

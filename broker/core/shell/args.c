@@ -1,0 +1,168 @@
+/* SPDX-License-Identifier: MIT */
+/* A command's words as options and operands. */
+#include "broker/core/shell/option.h"
+#include "broker/core/shell/shell.h"
+
+enum args_state {
+	ARGS_SUBCOMMAND = 1, /* is to come */
+	ARGS_TEXT = 2,	     /* the first operand is text */
+};
+
+static const struct option_table *table_of(const struct shell_args *args)
+{
+	return args->table;
+}
+
+static void table_set(struct shell_args *args, const struct option_table *table)
+{
+	args->table = table;
+	if (table && table->flags & OPTION_TEXT_FIRST)
+		args->state |= ARGS_TEXT;
+	if (table && table->flags & OPTION_SUBCOMMANDS)
+		args->state |= ARGS_SUBCOMMAND;
+}
+
+void shell_args_begin(struct shell_args *args, const struct shell_word *words, uint32_t n)
+{
+	const struct shell_command command = {.words = words, .nwords = n};
+	const struct bytes name = shell_name(&command);
+
+	*args = (struct shell_args){.word = words + (n > 0), .end = words + n};
+	args->name = name;
+	table_set(args, name.len ? option_find(name, (struct bytes){0}) : NULL);
+}
+
+static bool take_value(struct shell_args *args, struct shell_arg *out)
+{
+	if (args->word == args->end)
+		return false;
+	out->has_value = true;
+	out->value_word = args->word++;
+	out->value = out->value_word->text;
+	return true;
+}
+
+static bool has(const char *letters, char c)
+{
+	return c && strchr(letters, c);
+}
+
+/* The option gives what would be the first operand. */
+static void note_given(struct shell_args *args, const struct shell_arg *arg)
+{
+	const struct option_table *const table = table_of(args);
+
+	if (table && arg->name.len == 1 && has(table->gives, *(const char *)arg->name.data))
+		args->state &= ~(uint32_t)ARGS_TEXT;
+}
+
+/* The next of clustered short options. */
+static void short_next(struct shell_args *args, struct shell_arg *out)
+{
+	const struct option_table *const table = table_of(args);
+	const char *const p = args->cluster.data;
+
+	out->word = args->word - 1;
+	out->name = (struct bytes){p, 1};
+	args->cluster.data = p + 1;
+	args->cluster.len--;
+	if (!table || !has(table->valued, *p))
+		return;
+	out->is_text = has(table->text, *p);
+	if (args->cluster.len) {
+		out->has_value = true;
+		out->value = args->cluster;
+		args->cluster.len = 0;
+	} else {
+		take_value(args, out);
+	}
+}
+
+static void long_next(struct shell_args *args, struct shell_arg *out, size_t dashes)
+{
+	const struct option_table *const table = table_of(args);
+	const struct bytes text = out->word->text;
+	const char *const p = (const char *)text.data + dashes;
+	const char *const end = (const char *)text.data + text.len;
+	const char *const equal = memchr(p, '=', (size_t)(end - p));
+	struct option_long known;
+
+	out->name = (struct bytes){p, (size_t)((equal ? equal : end) - p)};
+	if (equal) {
+		out->has_value = true;
+		out->value = (struct bytes){equal + 1, (size_t)(end - equal - 1)};
+	}
+	if (!table || !option_long(table, out->name, &known))
+		return;
+	out->name = known.letter ? (struct bytes){known.letter, 1} : known.name;
+	if (known.value && !equal)
+		take_value(args, out);
+	out->is_text = known.text && out->has_value;
+}
+
+static void option_next(struct shell_args *args, struct shell_arg *out)
+{
+	const struct option_table *const table = table_of(args);
+	const unsigned flags = table ? table->flags : 0;
+	const struct bytes text = out->word->text;
+	const char *const p = text.data;
+
+	out->kind = args->state & ARGS_SUBCOMMAND ? SHELL_ARG_GLOBAL : SHELL_ARG_OPTION;
+	if (p[1] == '-') {
+		long_next(args, out, 2);
+	} else if (flags & OPTION_SINGLE) {
+		long_next(args, out, 1);
+	} else if ((p[1] >= '0' && p[1] <= '9') ||
+		   (flags & OPTION_NO_CLUSTER && text.len > 2 && !has(table->valued, p[1]))) {
+		out->name = (struct bytes){p + 1, text.len - 1};
+	} else {
+		args->cluster = (struct bytes){p + 1, text.len - 1};
+		short_next(args, out);
+	}
+	note_given(args, out);
+}
+
+static void operand_next(struct shell_args *args, struct shell_arg *out)
+{
+	const struct option_table *const table = table_of(args);
+
+	out->value = out->word->text;
+	if (args->state & ARGS_SUBCOMMAND) {
+		out->kind = SHELL_ARG_SUBCOMMAND;
+		args->state &= ~(uint32_t)ARGS_SUBCOMMAND;
+		table_set(args, out->value.len && !(out->word->flags & SHELL_DYNAMIC)
+					? option_find(args->name, out->value)
+					: NULL);
+		return;
+	}
+	out->kind = SHELL_ARG_OPERAND;
+	out->is_text = (args->state & ARGS_TEXT) || (table && table->flags & OPTION_TEXT_ALL);
+	args->state &= ~(uint32_t)ARGS_TEXT;
+	args->operands++;
+}
+
+bool shell_args_next(struct shell_args *args, struct shell_arg *out)
+{
+	const char *p;
+
+	*out = (struct shell_arg){0};
+	if (args->cluster.len) {
+		out->kind = args->state & ARGS_SUBCOMMAND ? SHELL_ARG_GLOBAL : SHELL_ARG_OPTION;
+		short_next(args, out);
+		note_given(args, out);
+		return true;
+	}
+	if (args->word == args->end)
+		return false;
+	out->word = args->word++;
+	p = out->word->text.data;
+	if (args->no_more || out->word->text.len < 2 || *p != '-') {
+		operand_next(args, out);
+	} else if (bytes_is(out->word->text, "--")) {
+		out->kind = SHELL_ARG_END;
+		args->no_more = true;
+	} else {
+		option_next(args, out);
+	}
+	return true;
+}

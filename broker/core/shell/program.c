@@ -1,0 +1,260 @@
+/* SPDX-License-Identifier: MIT */
+/* Programs for sed and awk: whether they only read and print. In doubt they don't. */
+#include "broker/core/shell/runner.h"
+
+struct cursor {
+	const char *p, *end;
+};
+
+static int look(const struct cursor *c)
+{
+	return c->p < c->end ? (unsigned char)*c->p : -1;
+}
+
+static void skip(struct cursor *c, const char *set)
+{
+	while (c->p < c->end && *c->p && strchr(set, *c->p))
+		c->p++;
+}
+
+/* ---- sed ---- */
+
+/* Up to an unescaped delimiter, which is taken. */
+static bool sed_part(struct cursor *c, char delimiter)
+{
+	bool bracket = false;
+
+	for (; c->p < c->end; c->p++) {
+		if (*c->p == '\\') {
+			if (++c->p == c->end)
+				return false;
+		} else if (*c->p == delimiter) {
+			c->p++;
+			return !bracket; /* within brackets seds differ on it */
+		} else if (*c->p == '[') {
+			bracket = true;
+		} else if (*c->p == ']') {
+			bracket = false;
+		}
+	}
+	return false;
+}
+
+static bool sed_address(struct cursor *c)
+{
+	char delimiter = '/';
+
+	switch (look(c)) {
+	case '0' ... '9': skip(c, "0123456789~"); return true;
+	case '+':
+	case '~':
+		c->p++;
+		skip(c, "0123456789");
+		return true;
+	case '$': c->p++; return true;
+	case '\\':
+		c->p++;
+		if (look(c) <= 0)
+			return false;
+		delimiter = *c->p;
+		break;
+	case '/': break;
+	default: return true;
+	}
+	c->p++;
+	if (!sed_part(c, delimiter))
+		return false;
+	skip(c, "IM");
+	return true;
+}
+
+static void to_line_end(struct cursor *c, bool joined)
+{
+	for (; c->p < c->end && *c->p != '\n'; c->p++)
+		if (joined && *c->p == '\\' && c->end - c->p > 1)
+			c->p++;
+}
+
+static bool sed_command(struct cursor *c)
+{
+	const int command = look(c);
+
+	if (command <= 0)
+		return command < 0;
+	c->p++;
+	switch (command) {
+	case '{':
+	case '}': return true;
+	case '#': to_line_end(c, false); return true;
+	case 's':
+	case 'y': {
+		const int delimiter = look(c);
+
+		if (delimiter <= 0 || delimiter == '\n' || delimiter == '\\')
+			return false;
+		c->p++;
+		if (!sed_part(c, (char)delimiter) || !sed_part(c, (char)delimiter))
+			return false;
+		if (command == 's')
+			skip(c, "gpiImM0123456789");
+		break;
+	}
+	case 'a':
+	case 'i':
+	case 'c': to_line_end(c, true); return true;
+	case ':':
+	case 'b':
+	case 't':
+	case 'T':
+		while (c->p < c->end && *c->p != ';' && *c->p != '\n' && *c->p != '}')
+			c->p++;
+		return true;
+	case 'l':
+	case 'q':
+	case 'Q':
+		skip(c, " \t");
+		skip(c, "0123456789");
+		break;
+	default:
+		if (!strchr("=dDgGhHnNpPxzF", command))
+			return false;
+		break;
+	}
+	skip(c, " \t");
+	return look(c) < 0 || look(c) == ';' || look(c) == '\n' || look(c) == '}' ||
+	       look(c) == '#';
+}
+
+static bool sed_reads(struct bytes script)
+{
+	struct cursor c = {script.data, (const char *)script.data + script.len};
+
+	for (;;) {
+		skip(&c, " \t\n;");
+		if (look(&c) < 0)
+			return true;
+		if (!sed_address(&c))
+			return false;
+		skip(&c, " \t");
+		if (look(&c) == ',') {
+			c.p++;
+			skip(&c, " \t");
+			if (!sed_address(&c))
+				return false;
+		}
+		skip(&c, " \t!");
+		if (!sed_command(&c))
+			return false;
+	}
+}
+
+bool sed_runs(const struct shell_command *command)
+{
+	struct shell_args args;
+	struct shell_arg arg;
+
+	shell_args_begin(&args, command->words, command->nwords);
+	while (shell_args_next(&args, &arg)) {
+		const struct shell_word *const word =
+			arg.kind == SHELL_ARG_OPERAND || !arg.value_word ? arg.word
+									 : arg.value_word;
+
+		if (arg.kind == SHELL_ARG_END ||
+			(arg.kind == SHELL_ARG_OPERAND && !arg.is_text))
+			continue;
+		if (word->flags & (SHELL_DYNAMIC | SHELL_GLOB | SHELL_PLACE))
+			return true;
+		if (arg.kind == SHELL_ARG_OPERAND || bytes_is(arg.name, "e")) {
+			if (!sed_reads(arg.value))
+				return true;
+		} else if (!words_have("n E r s z u l debug posix sandbox version help ",
+				   arg.name)) {
+			return true; /* -i and -f among them */
+		}
+	}
+	return false;
+}
+
+/* ---- awk ---- */
+
+static bool is_name(char c)
+{
+	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+	       c == '_';
+}
+
+/* `>`: a comparison is told from a redirection by a number after it, without print before. */
+static bool awk_compares(const struct cursor *c, bool prints)
+{
+	struct cursor after = {c->p + 1, c->end};
+
+	if (look(&after) == '=')
+		return true;
+	skip(&after, " ");
+	return !prints && look(&after) >= '0' && look(&after) <= '9';
+}
+
+static bool awk_reads(struct bytes program)
+{
+	struct cursor c = {program.data, (const char *)program.data + program.len};
+	bool prints = false;
+
+	while (c.p < c.end) {
+		const char *const p = c.p;
+
+		if (is_name(*p)) {
+			while (c.p < c.end && is_name(*c.p))
+				c.p++;
+			if (words_have("system getline nextfile extension ",
+				    (struct bytes){p, (size_t)(c.p - p)}))
+				return false;
+			prints |= words_have(
+				"print printf ", (struct bytes){p, (size_t)(c.p - p)});
+			continue;
+		}
+		switch (*p) {
+		case '"':
+			while (++c.p < c.end && *c.p != '"')
+				c.p += *c.p == '\\';
+			break;
+		case '|':
+			if (c.end - p < 2 || p[1] != '|')
+				return false;
+			c.p++;
+			break;
+		case '>':
+			if (!awk_compares(&c, prints))
+				return false;
+			break;
+		case '@':
+		case '\0': return false;
+		case ';':
+		case '}':
+		case '\n': prints = false; break;
+		default: break;
+		}
+		c.p++;
+	}
+	return true;
+}
+
+bool awk_runs(const struct shell_command *command)
+{
+	struct shell_args args;
+	struct shell_arg arg;
+	bool program = false;
+
+	shell_args_begin(&args, command->words, command->nwords);
+	while (shell_args_next(&args, &arg)) {
+		if (arg.kind == SHELL_ARG_OPERAND && arg.is_text) {
+			program = true;
+			if (arg.word->flags & (SHELL_DYNAMIC | SHELL_GLOB | SHELL_PLACE) ||
+				!awk_reads(arg.value))
+				return true;
+		} else if (arg.kind == SHELL_ARG_OPTION &&
+			   !words_have("F v version help ", arg.name)) {
+			return true; /* -f among them */
+		}
+	}
+	return !program;
+}
