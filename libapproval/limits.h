@@ -94,6 +94,14 @@
 #define LIMIT_SHELL_BRACE_BYTES 65536u	    /* bytes of those */
 #define LIMIT_SHELL_BRACE_WORD	1024u	    /* bytes of a word with a brace expansion */
 
+/* rules of other agents */
+#define LIMIT_IMPORT_FILE    (1u << 20)
+#define LIMIT_IMPORT_DEPTH   32u
+#define LIMIT_IMPORT_NODES   16384u /* values in a file */
+#define LIMIT_IMPORT_RULES   4096u  /* after alternatives were written out */
+#define LIMIT_IMPORT_PATTERN 4096u  /* bytes of one pattern */
+#define LIMIT_IMPORT_STEPS   (1u << 26) /* of comparing them; then any two may meet */
+
 /* times, in milliseconds */
 #define TIME_GRACE_MS	       30000	/* a lost connection may come back */
 #define TIME_RECLAIM_MS	       60000	/* an allow is given again to a resubmission */

@@ -5,6 +5,7 @@ include tests/store.mk
 include tests/io.mk
 include tests/lib.mk
 include tests/ctl.mk
+include tests/import.mk
 include tests/hook.mk
 include tests/daemon.mk
 include tests/crash.mk

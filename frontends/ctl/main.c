@@ -56,6 +56,8 @@ static const struct command commands[] = {
 		"deny, ask,\n"
 		"or error), source, rule, step, floor, about, what, message, path.",
 		ctl_explain_options, false, ctl_explain},
+	{"rules", "COMMAND [OPTION]... [OPERAND]...", "Make rules; see 'approvalctl rules --help'",
+		NULL, NULL, true, ctl_rules},
 	{"stats", NULL, "Show the broker's counters", NULL, ctl_stats_options, false,
 		ctl_stats},
 	{"doctor", NULL, "Find out whether all is well, and what to do if not", NULL,

@@ -2,7 +2,7 @@
 # fish completion of approvalctl
 
 set -l commands ask check list show allow deny watch sessions turns mode suspend resume \
-	end-turn history explain stats doctor
+	end-turn history explain rules stats doctor
 set -l none "not __fish_seen_subcommand_from $commands"
 
 function __approvalctl_requests
@@ -33,6 +33,7 @@ complete -c approvalctl -n "$none" -a resume -d 'Resume suspended turns'
 complete -c approvalctl -n "$none" -a end-turn -d 'End the present turn'
 complete -c approvalctl -n "$none" -a history -d 'Show what was decided'
 complete -c approvalctl -n "$none" -a explain -d "Tell what rules, floor and mode say of calls"
+complete -c approvalctl -n "$none" -a rules -d 'Make rules'
 complete -c approvalctl -n "$none" -a stats -d "Show the broker's counters"
 complete -c approvalctl -n "$none" -a doctor -d 'Find out whether all is well'
 
@@ -73,3 +74,12 @@ complete -c approvalctl -n '__fish_seen_subcommand_from history' -l event -x \
 complete -c approvalctl -n '__fish_seen_subcommand_from history' -l since -x -d 'Not before'
 complete -c approvalctl -n '__fish_seen_subcommand_from history' -l until -x -d 'Not after'
 complete -c approvalctl -n '__fish_seen_subcommand_from history' -l verify -d 'Prove that none was changed'
+
+set -l import '__fish_seen_subcommand_from rules; and __fish_seen_subcommand_from import'
+complete -c approvalctl -n '__fish_seen_subcommand_from rules; and not __fish_seen_subcommand_from import' \
+	-a import -d "Make rules of another agent's settings"
+complete -c approvalctl -n "$import" -F
+complete -c approvalctl -n "$import" -l from -x -a 'claude codex gemini opencode' -d 'Whose'
+complete -c approvalctl -n "$import" -l output -r -F -d 'Write a file of rules'
+complete -c approvalctl -n "$import" -l force -d 'Also in the place of one that is there'
+complete -c approvalctl -n "$import" -l drop-rest -d 'Leave what a list of exceptions denies to the mode'
