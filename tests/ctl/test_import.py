@@ -71,19 +71,12 @@ def breach(source, mildest, ours):
 
 
 class Broker:
-    """The rules themselves, by approvalctl explain, where it has that."""
+    """The rules themselves, by approvalctl explain: all calls at once, at the end."""
 
     def __init__(self):
-        listed = subprocess.run([PROGRAM, "--help"], capture_output=True, encoding="utf-8",
-                                check=False).stdout
-        self.process = None
-        if "\n  explain " in listed:
-            self.process = subprocess.Popen([PROGRAM, "explain", "--offline", "--stdin"],
-                                            stdin=subprocess.PIPE, stdout=subprocess.PIPE,
-                                            encoding="utf-8")
+        self.lines, self.asked = [], []
 
-    def verdict(self, rules, call):
-        """deny, ask, allow (by a rule), or none; in yolo, so that only rules and floor count."""
+    def ask(self, name, texts, call, verdict, mildest):
         given = {}
         if "words" in call:
             given["command"] = import_oracle.raw(call["words"])
@@ -91,16 +84,28 @@ class Broker:
             given["filePath" if call["tool"] in ("read", "edit") else "file_path"] = call["path"]
         elif "host" in call:
             given["url"] = "https://%s/x" % call["host"]
-        line = {"rules": rules, "mode": "yolo", "tool": call["tool"], "input": given,
-                "cwd": "/w", "workspace": "/w", "home": "/home/u"}
-        self.process.stdin.write(json.dumps(line) + "\n")
-        self.process.stdin.flush()
-        answer = json.loads(self.process.stdout.readline())
-        if answer["verdict"] == "error":
-            raise ValueError("a rule does not load: %r" % answer)
-        if answer["verdict"] == "allow" and answer.get("source") != "rule":
-            return "none"
-        return answer["verdict"]
+        # in yolo, so that only rules and floor count
+        self.lines.append(json.dumps(
+            {"rules": texts, "mode": "yolo", "tool": call["tool"], "input": given, "cwd": "/w",
+             "workspace": "/w", "home": "/home/u"}) + "\n")
+        self.asked.append((name, texts, call, verdict, mildest))
+
+    def finish(self):
+        p = subprocess.run([PROGRAM, "explain", "--offline", "--stdin"], input="".join(self.lines),
+                           capture_output=True, encoding="utf-8", check=False)
+        answers = [json.loads(line) for line in p.stdout.splitlines()]
+        wrong = check("explain: %s" % p.stderr, len(answers) == len(self.lines))
+        for answer, (name, texts, call, verdict, mildest) in zip(answers, self.asked):
+            ours = answer["verdict"]
+            if ours == "allow" and answer["source"] != "rule":
+                ours = "none"
+            why = "a rule does not load" if ours == "error" else breach(verdict, mildest, ours)
+            if why:
+                wrong += 1
+                print("%s: %r is %s by the source, but the broker says %r (%s), by\n%s" % (
+                    name, call, verdict, answer, why, "\n".join(texts)))
+        print("explain: %d calls" % len(answers))
+        return wrong
 
 
 def one_list(kind, rng, counts, broker):
@@ -120,8 +125,7 @@ def one_list(kind, rng, counts, broker):
         ours = rules.verdict(**call)
         counts[verdict, ours] = counts.get((verdict, ours), 0) + 1
         why = breach(verdict, mildest, ours)
-        if not why and broker.process:
-            why = breach(verdict, mildest, broker.verdict(texts, call))
+        broker.ask(source.name, texts, call, verdict, mildest)
         if why:
             return "%s: %r is %s by the source, but %s, by\n%s\nmade of\n%s\n%s" % (
                 source.name, call, verdict, why, "\n".join(map(str, rules.rules)), text, out)
@@ -148,9 +152,7 @@ def random_rules(seed, rounds):
         if kept * 10 < allowed:
             print("%s: too little is left of what was allowed" % kind.__name__)
             wrong += 1
-    if broker.process:
-        broker.process.stdin.close()
-        wrong += broker.process.wait() != 0
+    wrong += broker.finish()
     return wrong
 
 
