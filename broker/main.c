@@ -187,6 +187,8 @@ static int signals_set(struct daemon *d)
 	} list[3] = {{SIGTERM, on_stop}, {SIGINT, on_stop}, {SIGHUP, on_reload}};
 
 	signal(SIGPIPE, SIG_IGN);
+	/* a file that may not grow further is as full a disk: EFBIG, and nobody dies of it */
+	signal(SIGXFSZ, SIG_IGN);
 	for (size_t i = 0; i < 3; i++) {
 		d->signals[i] = evsignal_new(d->base, list[i].number, list[i].fn, d);
 		if (!d->signals[i] || event_add(d->signals[i], NULL) < 0)

@@ -22,6 +22,7 @@ static int file_errno(int err)
 {
 	switch (err) {
 	case ENOSPC:
+	case EFBIG:
 	case EDQUOT: return -ENOSPC;
 	case EACCES:
 	case EPERM:
