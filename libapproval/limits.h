@@ -31,6 +31,7 @@
 #define LIMIT_OUTPUT	   (8u << 20) /* bytes queued for a slow reader */
 #define LIMIT_READ_CHUNK   65536u     /* bytes read from a peer in one loop turn */
 #define LIMIT_RESERVE_FDS  32u	      /* descriptors kept free for the broker itself */
+#define LIMIT_FRONTEND_FDS 512u	      /* and for frontends; a quarter of all at the most */
 
 /* per uid; configuration may change these */
 #define LIMIT_UID_CONNECTIONS	12288u

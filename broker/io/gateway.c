@@ -183,6 +183,7 @@ static int on_frame(void *arg, struct peer *p, struct bytes raw)
 		return err;
 	/* only the hello of an agent takes one */
 	peer_receive_fds(p, !client->frontend && !client->link->s.session);
+	peer_brief(p, client->frontend && !client->frontend->s.greeted);
 	batch_bound(g);
 	if (client->outstanding >= LIMIT_OUTSTANDING && !client->full) {
 		client->full = true;
@@ -289,7 +290,7 @@ void gateway_accepted(void *gateway, enum listener_kind kind, int fd,
 	struct gateway *g = gateway;
 	struct client *client = calloc(1, sizeof(*client));
 	struct account *account = NULL;
-	int err = client ? account_get(g->accounts, cred->uid, &account) : -ENOMEM;
+	int err = client ? account_get(g->accounts[kind], cred->uid, &account) : -ENOMEM;
 
 	if (err < 0)
 		goto fail;
@@ -309,6 +310,7 @@ void gateway_accepted(void *gateway, enum listener_kind kind, int fd,
 	if (err != 0)
 		goto fail;
 	client->peer->data = client;
+	peer_brief(client->peer, kind == LISTENER_FRONTEND);
 	if (client->frontend)
 		client->serial = ++g->serial;
 	TAILQ_INSERT_TAIL(client->frontend ? &g->frontends : &g->agents, client, entry);

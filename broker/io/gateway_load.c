@@ -67,7 +67,8 @@ int gateway_configure(struct gateway *g, const struct config *config)
 	g->required = names;
 	g->n_required = n;
 	config_map(g, config, &e);
-	accounts_set_limits(g->accounts, &config->limits);
+	for (int kind = 0; kind < LISTENER_N; kind++)
+		accounts_set_limits(g->accounts[kind], &config->limits);
 	g->retention = (struct retention){ config->store_age_us, config->store_size };
 	engine_configure(&g->engine, &e);
 	/* once is enough, however often it is read while the store fails */
@@ -122,8 +123,8 @@ int gateway_new(struct gateway **out, const struct gateway_options *o)
 	}
 	if (err == 0)
 		err = epoch_make(g);
-	if (err == 0)
-		err = accounts_new(&g->accounts, &o->config->limits);
+	for (int kind = 0; kind < LISTENER_N && err == 0; kind++)
+		err = accounts_new(&g->accounts[kind], &o->config->limits);
 	if (err == 0)
 		err = process_table_new(&g->processes, g->base, 0, on_died, g);
 	if (err == 0)
@@ -152,7 +153,8 @@ void gateway_free(struct gateway *g)
 	peers_free(g->peers);
 	process_unref(g->self);
 	process_table_free(g->processes);
-	accounts_free(g->accounts);
+	for (int kind = 0; kind < LISTENER_N; kind++)
+		accounts_free(g->accounts[kind]);
 	engine_fini(&g->engine);
 	if (g->timer)
 		event_free(g->timer);

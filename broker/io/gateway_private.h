@@ -127,7 +127,8 @@ struct gateway {
 	struct journal *journal;
 	struct log *log;
 	struct engine engine;
-	struct accounts *accounts;
+	/* what agents take is not taken from people: one for each socket */
+	struct accounts *accounts[LISTENER_N];
 	struct peers *peers;
 	struct process_table *processes;
 	struct process *self;

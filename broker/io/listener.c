@@ -245,6 +245,10 @@ static int listener_new(struct listener **out, const struct listener_config *c,
 	l->fd = l->folder = l->reserve = -1;
 	l->most = limit.rlim_cur > INT32_MAX ? INT32_MAX : (int)limit.rlim_cur;
 	l->most -= (int)LIMIT_RESERVE_FDS;
+	/* and some for people: whatever agents take, they can be suspended */
+	if (c->kind == LISTENER_AGENT)
+		l->most -= l->most / 4 < (int)LIMIT_FRONTEND_FDS ? l->most / 4
+								 : (int)LIMIT_FRONTEND_FDS;
 	*out = l;
 	return 0;
 }

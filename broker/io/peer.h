@@ -59,7 +59,7 @@ struct peer {
 	uint8_t kind; /* enum listener_kind */
 	/* private */
 	uint8_t state;
-	bool paused, dirty, ready, in_frame, takes_fds;
+	bool paused, dirty, ready, in_frame, takes_fds, brief;
 	int fd;
 	struct peers *all;
 	struct account *account;
@@ -124,6 +124,12 @@ void peer_receive_fds(struct peer *p, bool receive);
  * no more. Messages that arrive in one piece share what came with any of them.
  */
 int peer_take_fd(struct peer *p);
+
+/*
+ * Whether a message that is not complete may be of LIMIT_READ_CHUNK bytes at most: of one
+ * that nothing is known of yet.
+ */
+void peer_brief(struct peer *p, bool brief);
 
 /* Ends the peer after one more try to write what is queued: for a last error. */
 void peer_finish(struct peer *p, const char *reason);

@@ -20,6 +20,11 @@ static void fds_close(struct peers *all, size_t n)
 	all->n_old -= all->n_old < n ? all->n_old : n;
 }
 
+void peer_brief(struct peer *p, bool brief)
+{
+	p->brief = brief;
+}
+
 void peer_receive_fds(struct peer *p, bool receive)
 {
 	p->takes_fds = receive;
@@ -137,8 +142,13 @@ no_memory:
 
 static int input_append(struct peer *p, const uint8_t *data, size_t len)
 {
-	int rc = input_reserve(p, len);
+	int rc;
 
+	if (p->brief && len + (p->input ? p->input->len : 0) > LIMIT_READ_CHUNK) {
+		peer_goodbye(p, "long message before hello");
+		return -EMSGSIZE;
+	}
+	rc = input_reserve(p, len);
 	if (rc)
 		return rc;
 	memcpy(p->input->data + p->input->len, data, len);
