@@ -205,8 +205,11 @@ static bool restorable(enum request_state state)
 static void restore_decided(struct request *q, struct instant now)
 {
 	struct decision *d = q->s.decision;
-	int64_t left = d->decided_at + (int64_t)TIME_KEEP_MS * 1000 - now.wall;
+	const int64_t keep = (int64_t)TIME_KEEP_MS * 1000;
+	int64_t left = d->decided_at + keep - now.wall;
 
+	if (left > keep) /* the clock was set back */
+		left = keep;
 	d->delivered_at = now.mono;
 	if (q->s.r.on_disconnect == DISCONNECT_KEEP && !d->delivered)
 		q->s.grace = now.mono + (left > 0 ? left : 1);
@@ -242,13 +245,16 @@ int engine_restore_request(struct engine *e, struct instant now, int64_t alive,
 	q->s.shown = r->state != REQUEST_REVIEW;
 	q->s.stopped = true;
 	q->s.grace = r->on_disconnect == DISCONNECT_KEEP ? 0 : e->config.grace;
-	/* deadlines stood still while the broker was down */
+	/*
+	 * Deadlines stood still while the broker was down. By the clock that set them: what
+	 * it was set to since then says nothing of how long a request may wait.
+	 */
 	if (r->state == REQUEST_HELD) {
 		q->s.deadline = r->deadline;
 	} else if (r->deadline) {
 		int64_t died = alive > r->since ? alive : r->since;
 
-		q->s.deadline = r->deadline - (died < now.wall ? died : now.wall);
+		q->s.deadline = r->deadline - died;
 		if (q->s.deadline <= 0)
 			q->s.deadline = 1;
 	}

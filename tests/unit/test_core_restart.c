@@ -20,6 +20,19 @@ SCENARIO(pending_again, READY,
 	"A request c4 Bash input=else", "A!mismatch", "tick 30000", "H:withdrawn c4; !c3; !c2",
 	"A request c3 Bash", "H:turn t1 WAITING; H:refreshed c3")
 
+SCENARIO(the_clock_is_set_back, READY,
+	"A request c1 Bash keep timeout=50000", "", "clock -864000000", "", "restart", "",
+	BACK, "H<page c1", "tick 49999", "!c1", "tick 1", "H:withdrawn c1 EXPIRED")
+
+SCENARIO(the_clock_is_set_forward, READY,
+	"A request c1 Bash keep timeout=50000", "", "clock 864000000", "", "restart", "",
+	BACK, "H<page c1", "tick 29999", "!c1", "tick 1", "H:withdrawn c1 EXPIRED")
+
+SCENARIO(a_decision_is_kept_for_a_day_by_any_clock, READY,
+	"A request c1 Bash keep", "", "A gone", "", "H allow c1", "H:resolved c1",
+	"clock -864000000", "", "restart", "", "tick 86400000", "",
+	"A hello s1", "", "A request c1 Bash keep", "A!gone")
+
 SCENARIO(decided_while_nobody_was_back, READY,
 	"A request c1 Bash", "", "A request c2 Bash", "", "restart", "", BACK, "",
 	"H allow c1 reason=ok", "H:resolved c1", "H deny c2", "H:resolved c2", "restart", "",
@@ -173,6 +186,9 @@ int main(void)
 	suite_add_tcase(s, t);
 	tcase_set_timeout(t, 60);
 	tcase_add_test(t, pending_again);
+	tcase_add_test(t, the_clock_is_set_back);
+	tcase_add_test(t, the_clock_is_set_forward);
+	tcase_add_test(t, a_decision_is_kept_for_a_day_by_any_clock);
 	tcase_add_test(t, decided_while_nobody_was_back);
 	tcase_add_test(t, the_subject_died_meanwhile);
 	tcase_add_test(t, nobody_comes_back);
