@@ -47,6 +47,7 @@
 #define LIMIT_SYMLINKS	    40u	       /* followed in one path */
 #define LIMIT_CONFIG	    (1u << 20) /* bytes of a configuration file */
 #define LIMIT_FDS_KEPT	    64u	       /* descriptors of all peers' unfinished messages */
+#define LIMIT_CLOSERS	    32u	       /* threads that close what others have sent */
 #define LIMIT_ACCOUNTS	    1024u      /* uids remembered without anything in use */
 
 /* core */

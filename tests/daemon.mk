@@ -13,11 +13,15 @@ tests_daemon_libtestdaemon_la_CFLAGS = $(AM_CFLAGS) $(CHECK_CFLAGS) $(JSON_CFLAG
 tests_daemon_libtestdaemon_la_LIBADD = libapproval/wire/libwire.la $(CHECK_LIBS) $(JSON_LIBS) \
 	-lutil
 
-daemon_tests = tests/daemon/test_disconnect tests/daemon/test_load tests/daemon/test_paths \
-	tests/daemon/test_query tests/daemon/test_store
+daemon_tests = tests/daemon/test_descriptors tests/daemon/test_disconnect \
+	tests/daemon/test_load tests/daemon/test_paths tests/daemon/test_query \
+	tests/daemon/test_store
 check_PROGRAMS += $(daemon_tests)
 TESTS += $(daemon_tests)
 
+tests_daemon_test_descriptors_SOURCES = tests/daemon/test_descriptors.c
+tests_daemon_test_descriptors_CFLAGS = $(AM_CFLAGS) $(CHECK_CFLAGS)
+tests_daemon_test_descriptors_LDADD = tests/daemon/libtestdaemon.la
 tests_daemon_test_disconnect_SOURCES = tests/daemon/test_disconnect.c
 tests_daemon_test_disconnect_CFLAGS = $(AM_CFLAGS) $(CHECK_CFLAGS)
 tests_daemon_test_disconnect_LDADD = tests/daemon/libtestdaemon.la

@@ -10,6 +10,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "broker/io/foreign.h"
+
 #define PRUNE_ROWS 1000
 #define FRONTENDS_FREE 64 /* as many as are accepted in one loop turn */
 #define HELD_MANY  1024 /* connections and requests that are worth a look at the heap */
@@ -290,6 +292,7 @@ void gateway_accepted(void *gateway, enum listener_kind kind, int fd,
 	struct gateway *g = gateway;
 	struct client *client = calloc(1, sizeof(*client));
 	struct account *account = NULL;
+	struct foreign unserved = { 0 };
 	int err = client ? account_get(g->accounts[kind], cred->uid, &account) : -ENOMEM;
 
 	if (err < 0)
@@ -327,7 +330,9 @@ fail:
 	free(client);
 	account_unref(account);
 	process_unref(process);
-	close(fd);
+	foreign_add_connection(&unserved, fd);
+	foreign_flush(&unserved);
+	foreign_release(&unserved);
 }
 
 /* ---- the loop ---- */

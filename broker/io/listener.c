@@ -13,6 +13,7 @@
 
 #include "broker/io/ancestry.h"
 #include "broker/io/folder.h"
+#include "broker/io/foreign.h"
 #include "broker/io/listener.h"
 #include "libapproval/limits.h"
 
@@ -47,6 +48,16 @@ static void on_retry(evutil_socket_t fd, short what, void *arg)
 
 	if (!l->paused)
 		event_add(l->readable, NULL);
+}
+
+/* Turned away; what it has sent already is not to hold up the loop. */
+static void connection_close(int fd)
+{
+	struct foreign f = {0};
+
+	foreign_add_connection(&f, fd);
+	foreign_flush(&f);
+	foreign_release(&f);
 }
 
 /* The system has nothing to give: look away for a while, instead of spinning. */
@@ -86,7 +97,7 @@ static void turn_away(struct listener *l)
 	if (fd < 0)
 		back_off(l);
 	else
-		close(fd);
+		connection_close(fd);
 	reserve_open(l);
 }
 
@@ -134,7 +145,7 @@ static void on_connection(evutil_socket_t sock, short what, void *arg)
 		rc = admit(l, fd);
 		if (rc == 0)
 			continue;
-		close(fd);
+		connection_close(fd);
 		if (rc == -EMFILE || rc == -ENFILE)
 			report_full(l);
 		else

@@ -6,6 +6,7 @@ broker_io_libio_la_SOURCES = \
 	broker/io/command_words.c broker/io/command_words.h \
 	broker/io/facts.c broker/io/facts.h \
 	broker/io/folder.c broker/io/folder.h \
+	broker/io/foreign.c broker/io/foreign.h \
 	broker/io/listener.c broker/io/listener.h \
 	broker/io/patch.c broker/io/patch.h \
 	broker/io/path.c broker/io/path.h \

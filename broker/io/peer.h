@@ -67,7 +67,7 @@ struct peer {
 	struct peer_output *output;
 	struct event *writing; /* from the first EAGAIN on */
 	struct event reading;
-	TAILQ_ENTRY(peer) work;	 /* in all->dirty, or all->gone */
+	TAILQ_ENTRY(peer) work; /* in all->dirty, or all->gone */
 	union {
 		TAILQ_ENTRY(peer) again; /* in all->ready, while it is open */
 		const char *reason;	 /* while it is finishing */
@@ -115,8 +115,7 @@ void peer_pause(struct peer *p);
 void peer_resume(struct peer *p);
 
 /*
- * Whether descriptors are received at all; a new peer's are. Without, the kernel
- * throws away those that come, and reading is cheaper.
+ * Whether descriptors are kept for the messages that they come with; a new peer's are.
  */
 void peer_receive_fds(struct peer *p, bool receive);
 /*
@@ -124,6 +123,8 @@ void peer_receive_fds(struct peer *p, bool receive);
  * no more. Messages that arrive in one piece share what came with any of them.
  */
 int peer_take_fd(struct peer *p);
+/* Closes one that was taken, without waiting for it. */
+void peer_close_fd(struct peer *p, int fd);
 
 /*
  * Whether a message that is not complete may be of LIMIT_READ_CHUNK bytes at most: of one
