@@ -226,6 +226,13 @@ static void store_trace(struct daemon *d)
 	}
 }
 
+static void report_corrupt(struct daemon *d)
+{
+	log_error(&d->log,
+		"%s is corrupt: nothing of it was changed; move it away, or restore a copy",
+		d->store);
+}
+
 static int store_open(struct daemon *d)
 {
 	int err;
@@ -253,10 +260,7 @@ static int store_open(struct daemon *d)
 	else if (err == -EBUSY)
 		log_error(&d->log, "%s is in use by another approvald", d->store);
 	else if (err == -EUCLEAN)
-		log_error(&d->log,
-			"%s is corrupt: nothing of it was changed; move it away, or restore a "
-			"copy",
-			d->store);
+		report_corrupt(d);
 	else if (err < 0)
 		log_error(&d->log, "store %s: %s", d->store, strerror(-err));
 	return err;
@@ -349,10 +353,12 @@ static int daemon_start(struct daemon *d)
 	err = gateway_new(&d->gateway, &o);
 	if (err == 0)
 		err = gateway_load(d->gateway);
-	if (err < 0) {
+	if (err == -EUCLEAN)
+		report_corrupt(d);
+	else if (err < 0)
 		log_error(&d->log, "loading %s: %s", d->store, strerror(-err));
+	if (err < 0)
 		return EXIT_STORE;
-	}
 	return sockets_open(d) < 0 ? EXIT_SOCKET : 0;
 }
 

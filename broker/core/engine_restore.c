@@ -201,6 +201,14 @@ static bool restorable(enum request_state state)
 	       state == REQUEST_DENIED || state == REQUEST_EXPIRED;
 }
 
+/* A state without its verdict is none that the broker has written. */
+static bool verdict_fits(const struct request_record *r)
+{
+	if (request_state_pending(r->state))
+		return r->verdict == VERDICT_NONE;
+	return r->verdict == (r->state == REQUEST_ALLOWED ? VERDICT_ALLOW : VERDICT_DENY);
+}
+
 /* A decision that lasts: kept until it is claimed, or more than the history tells. */
 static void restore_decided(struct request *q, struct instant now)
 {
@@ -222,7 +230,7 @@ int engine_restore_request(struct engine *e, struct instant now, int64_t alive,
 	struct turn *t = turn_find(&e->r, &r->turn);
 	struct request *q;
 
-	if (!s || !t || t->s.session != s || !restorable(r->state) ||
+	if (!s || !t || t->s.session != s || !restorable(r->state) || !verdict_fits(r) ||
 		str_bytes(r->call).len > LIMIT_NAME || request_find_call(s, str_bytes(r->call)))
 		return -EUCLEAN;
 	q = request_new(&e->r, str_bytes(r->call));
@@ -254,8 +262,8 @@ int engine_restore_request(struct engine *e, struct instant now, int64_t alive,
 	} else if (r->deadline) {
 		int64_t died = alive > r->since ? alive : r->since;
 
-		q->s.deadline = r->deadline - died;
-		if (q->s.deadline <= 0)
+		if (__builtin_sub_overflow(r->deadline, died, &q->s.deadline) ||
+			q->s.deadline <= 0)
 			q->s.deadline = 1;
 	}
 	return entity_index(&e->r, q);

@@ -203,6 +203,44 @@ static int load_turn(void *arg, const struct turn_record *r)
 	return engine_restore_turn(&l->g->engine, r);
 }
 
+/*
+ * Whoever answers a pending request names its digest, and means what is shown beside it:
+ * so the digest has to be that of the record, and the rest be found out from the input.
+ */
+static int load_pending(struct loading *l, const struct request_record *r,
+	const struct facts_draft *draft, const struct facts *facts)
+{
+	struct request_path paths[LIMIT_PATHS];
+	struct request_record shown = *r;
+	int err = 0;
+
+	if (memcmp(facts->digest, r->digest, sizeof(r->digest)) != 0)
+		return -EUCLEAN;
+	shown.command = NULL;
+	if (facts->command.data) {
+		shown.command = str_new(facts->command.data, facts->command.len);
+		err = shown.command ? 0 : -ENOMEM;
+	}
+	shown.n_paths = 0;
+	shown.paths = paths;
+	for (unsigned i = 0; err == 0 && i < r->n_paths; i++) {
+		paths[i] = r->paths[i];
+		if (r->n_paths == draft->n_paths)
+			paths[i].given = str_new(draft->paths[i].data, draft->paths[i].len);
+		else
+			str_ref(paths[i].given);
+		err = paths[i].given ? 0 : -ENOMEM;
+		shown.n_paths += err == 0;
+	}
+	if (err == 0)
+		err = engine_restore_request(
+			&l->g->engine, l->now, l->state.alive, &shown, facts);
+	for (unsigned i = 0; i < shown.n_paths; i++)
+		str_unref(paths[i].given);
+	str_unref(shown.command);
+	return err;
+}
+
 /* What a request's record does not hold is found out from it anew. */
 static int load_request(void *arg, const struct request_record *r)
 {
@@ -218,8 +256,11 @@ static int load_request(void *arg, const struct request_record *r)
 
 	if (err < 0)
 		return err;
+	draft.kind = r->kind; /* as another version may have seen it */
 	err = facts_finish(&draft, r->paths, r->n_paths, &facts);
-	if (err == 0)
+	if (err == 0 && request_state_pending(r->state))
+		err = load_pending(l, r, &draft, &facts);
+	else if (err == 0)
 		err = engine_restore_request(&l->g->engine, l->now, l->state.alive, r, &facts);
 	facts_release(&draft);
 	return err;

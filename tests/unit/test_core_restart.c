@@ -166,7 +166,17 @@ START_TEST(broken_records)
 	ck_assert_int_eq(engine_restore_turn(&e, &t), 0);
 	q.state = REQUEST_UNKNOWN;
 	ck_assert_int_eq(engine_restore_request(&e, now, 0, &q, &facts), -EUCLEAN);
+	/* what is decided has its verdict, and what waits has none */
+	q.state = REQUEST_ALLOWED;
+	ck_assert_int_eq(engine_restore_request(&e, now, 0, &q, &facts), -EUCLEAN);
+	q.verdict = VERDICT_DENY;
+	ck_assert_int_eq(engine_restore_request(&e, now, 0, &q, &facts), -EUCLEAN);
+	q.verdict = VERDICT_ALLOW;
+	q.state = REQUEST_DENIED;
+	ck_assert_int_eq(engine_restore_request(&e, now, 0, &q, &facts), -EUCLEAN);
 	q.state = REQUEST_AWAITING;
+	ck_assert_int_eq(engine_restore_request(&e, now, 0, &q, &facts), -EUCLEAN);
+	q.verdict = VERDICT_NONE;
 	ck_assert_int_eq(engine_restore_request(&e, now, 0, &q, &facts), 0);
 	q.id.b[0] = 4;
 	ck_assert_int_eq(engine_restore_request(&e, now, 0, &q, &facts), -EUCLEAN);
