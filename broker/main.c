@@ -257,6 +257,10 @@ static int store_open(struct daemon *d)
 		log_error(&d->log,
 			"%s was written by a newer approvald: upgrade, or move it away",
 			d->store);
+	else if (err == -EPERM)
+		log_error(&d->log,
+			"%s belongs to another user, or others may write to it (chmod go-w)",
+			d->store);
 	else if (err == -EBUSY)
 		log_error(&d->log, "%s is in use by another approvald", d->store);
 	else if (err == -EUCLEAN)
