@@ -223,6 +223,7 @@ static int session_put(struct gateway *g, const struct session *s)
 	struct session_record r;
 	int err = engine_record_session(s, &r);
 
+	session_stored(g, &r);
 	if (err == 0)
 		err = journal_put(g->journal, JOURNAL_SESSION, &r);
 	str_unref(r.key);

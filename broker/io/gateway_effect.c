@@ -433,6 +433,7 @@ static int take_session(struct gateway *g, const struct session *s)
 	struct session_record r;
 	int err = engine_record_session(s, &r);
 
+	session_stored(g, &r);
 	if (err == 0)
 		err = batch_store(g, JOURNAL_SESSION, &r);
 	str_unref(r.key);

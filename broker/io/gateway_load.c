@@ -92,6 +92,21 @@ static int epoch_make(struct gateway *g)
 	return 0;
 }
 
+/* Twenty bits of it, which no start time reaches: 2^40 ticks are 348 years. */
+static int boot_read(struct gateway *g)
+{
+	FILE *f = fopen("/proc/sys/kernel/random/boot_id", "re");
+	unsigned bits;
+	int n;
+
+	if (!f)
+		return -errno;
+	n = fscanf(f, "%5x", &bits);
+	fclose(f);
+	g->boot = (uint64_t)bits << 40;
+	return n == 1 ? 0 : -EBADMSG;
+}
+
 int gateway_new(struct gateway **out, const struct gateway_options *o)
 {
 	struct gateway *g = calloc(1, sizeof(*g));
@@ -123,6 +138,8 @@ int gateway_new(struct gateway **out, const struct gateway_options *o)
 	}
 	if (err == 0)
 		err = epoch_make(g);
+	if (err == 0)
+		err = boot_read(g);
 	for (int kind = 0; kind < LISTENER_N && err == 0; kind++)
 		err = accounts_new(&g->accounts[kind], &o->config->limits);
 	if (err == 0)
@@ -192,8 +209,10 @@ struct loading {
 static int load_session(void *arg, const struct session_record *r)
 {
 	struct loading *l = arg;
+	struct session_record s = *r;
 
-	return engine_restore_session(&l->g->engine, r);
+	session_stored(l->g, &s);
+	return engine_restore_session(&l->g->engine, &s);
 }
 
 static int load_turn(void *arg, const struct turn_record *r)

@@ -142,6 +142,7 @@ struct gateway {
 	size_t n_required;
 	bool user_mode, stopping;
 	char epoch[33];
+	uint64_t boot; /* see session_stored */
 	uint64_t serial;
 	uint32_t subjects; /* generation: rises when a session gets a subject */
 
@@ -211,6 +212,15 @@ void events_run(struct gateway *g);
 void client_gone(struct gateway *g, struct client *client);
 /* Of the peers that are gone; a client stays until the engine has been told, and recorded it. */
 void peers_reap(struct gateway *g);
+/*
+ * Start times count from the boot, and are stored with some bits of its id above theirs,
+ * and read so: what another boot's store says of a process is true of none.
+ */
+static inline void session_stored(const struct gateway *g, struct session_record *r)
+{
+	if (r->subject.pid)
+		r->subject.start ^= g->boot;
+}
 void *grow(void *items, size_t n, size_t *size, size_t item); /* NULL: no memory, items stay */
 
 /* ---- gateway_batch.c ---- */

@@ -1,6 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* A pending request whose row went bad: what is shown is what its digest stands for. */
+/*
+ * Rows that went bad, or are of another time: what is shown of a pending request is what its
+ * digest stands for, and its agent is the process that it was.
+ */
 #include <check.h>
+#include <signal.h>
 #include <sqlite3.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -15,11 +19,10 @@
 
 static struct broker b;
 
-/* An agent that goes, but its request is kept. */
-static void ask(void)
+/* An agent with one request. */
+static pid_t asker(const char *on_disconnect, bool stay)
 {
 	pid_t pid = fork();
-	int status;
 
 	ck_assert_int_ge(pid, 0);
 	if (pid == 0) {
@@ -33,7 +36,7 @@ static void ask(void)
 		wire_map_open(&m, out);
 		wire_map_strz(&m, "tool_call_id", "c");
 		wire_map_strz(&m, "tool", "Bash");
-		wire_map_strz(&m, "on_disconnect", "keep");
+		wire_map_strz(&m, "on_disconnect", on_disconnect);
 		wire_map_key(&m, "input");
 		wire_map_open(&i, out);
 		wire_map_strz(&i, "command", "rm /etc/motd");
@@ -41,8 +44,19 @@ static void ask(void)
 		wire_close(&m);
 		raw_send(&r);
 		raw_notification(&r, "request_state");
+		if (stay)
+			raise(SIGSTOP);
 		_exit(0);
 	}
+	return pid;
+}
+
+/* One that goes, but its request is kept. */
+static void ask(void)
+{
+	pid_t pid = asker("keep", false);
+	int status;
+
 	ck_assert_int_eq(waitpid(pid, &status, 0), pid);
 	ck_assert_int_eq(status, 0);
 }
@@ -116,6 +130,46 @@ START_TEST(gone_bad)
 }
 END_TEST
 
+static uint64_t pending(void)
+{
+	struct wire_open m;
+	uint64_t n;
+	struct raw r;
+
+	raw_connect(&r, b.frontend);
+	ck_assert(!raw_hello_frontend(&r, "human").error.data);
+	wire_map_open(&m, raw_call(&r, "stats"));
+	wire_close(&m);
+	n = raw_uint(raw_reply(&r, raw_send(&r)).result, "pending");
+	raw_close(&r);
+	return n;
+}
+
+/* A process of another boot with the same number and start time is another one. */
+START_TEST(another_boot)
+{
+	int status;
+	pid_t pid;
+
+	broker_init(&b);
+	broker_start(&b, NULL);
+	pid = asker("wait", true);
+	ck_assert_int_eq(waitpid(pid, &status, WUNTRACED), pid);
+	ck_assert(WIFSTOPPED(status));
+	broker_kill(&b);
+	broker_start(&b, NULL);
+	ck_assert_uint_eq(pending(), 1);
+	broker_kill(&b);
+	tamper("UPDATE session SET pid_start = pid_start & 0xffffffffff");
+	broker_start(&b, NULL);
+	ck_assert_uint_eq(pending(), 0);
+	ck_assert_int_eq(kill(pid, SIGKILL), 0);
+	ck_assert_int_eq(waitpid(pid, &status, 0), pid);
+	broker_stop(&b);
+	broker_fini(&b);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *s = suite_create("rows that went bad");
@@ -126,6 +180,7 @@ int main(void)
 	setvbuf(stdout, NULL, _IOLBF, 0);
 	tcase_set_timeout(t, 60);
 	tcase_add_loop_test(t, gone_bad, 0, (int)(sizeof(rows) / sizeof(*rows)));
+	tcase_add_test(t, another_boot);
 	suite_add_tcase(s, t);
 	sr = srunner_create(s);
 	srunner_run_all(sr, CK_NORMAL);
