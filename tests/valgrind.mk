@@ -2,7 +2,8 @@
 # make check-valgrind: the unit tests, and the broker below the daemon tests. Left out, each
 # with its reason in doc/hacking.md:
 valgrind_left_out = tests/daemon/test_conformance tests/daemon/test_crash \
-	tests/daemon/test_load tests/daemon/test_paths tests/daemon/test_reload
+	tests/daemon/test_load tests/daemon/test_paths tests/daemon/test_reload \
+	tests/daemon/test_rows
 valgrind_units = $(filter-out $(valgrind_left_out),$(filter tests/unit/%,$(check_PROGRAMS)))
 valgrind_daemon = $(filter-out $(valgrind_left_out),$(filter tests/daemon/%,$(check_PROGRAMS)))
 EXTRA_DIST += tests/valgrind-approvald
