@@ -10,8 +10,6 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "broker/io/foreign.h"
-
 #define PRUNE_ROWS 1000
 #define FRONTENDS_FREE 64 /* as many as are accepted in one loop turn */
 #define HELD_MANY  1024 /* connections and requests that are worth a look at the heap */
@@ -292,7 +290,6 @@ void gateway_accepted(void *gateway, enum listener_kind kind, int fd,
 	struct gateway *g = gateway;
 	struct client *client = calloc(1, sizeof(*client));
 	struct account *account = NULL;
-	struct foreign unserved = { 0 };
 	int err = client ? account_get(g->accounts[kind], cred->uid, &account) : -ENOMEM;
 
 	if (err < 0)
@@ -330,9 +327,7 @@ fail:
 	free(client);
 	account_unref(account);
 	process_unref(process);
-	foreign_add_connection(&unserved, fd);
-	foreign_flush(&unserved);
-	foreign_release(&unserved);
+	peers_turn_away(g->peers, fd);
 }
 
 /* ---- the loop ---- */

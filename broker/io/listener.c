@@ -33,6 +33,7 @@ struct listener {
 	dev_t dev;
 	ino_t ino;
 	bool full, paused;
+	struct foreign foreign; /* connections that were turned away */
 };
 
 static const char *kind_text(const struct listener *l)
@@ -48,16 +49,6 @@ static void on_retry(evutil_socket_t fd, short what, void *arg)
 
 	if (!l->paused)
 		event_add(l->readable, NULL);
-}
-
-/* Turned away; what it has sent already is not to hold up the loop. */
-static void connection_close(int fd)
-{
-	struct foreign f = {0};
-
-	foreign_add_connection(&f, fd);
-	foreign_flush(&f);
-	foreign_release(&f);
 }
 
 /* The system has nothing to give: look away for a while, instead of spinning. */
@@ -97,7 +88,7 @@ static void turn_away(struct listener *l)
 	if (fd < 0)
 		back_off(l);
 	else
-		connection_close(fd);
+		foreign_add_connection(&l->foreign, fd);
 	reserve_open(l);
 }
 
@@ -126,10 +117,8 @@ static int admit(struct listener *l, int fd)
 	return 0;
 }
 
-static void on_connection(evutil_socket_t sock, short what, void *arg)
+static void connections_accept(struct listener *l)
 {
-	struct listener *l = arg;
-
 	for (unsigned i = 0; i < LIMIT_ACCEPT_BURST && !l->paused; i++) {
 		int rc, fd = accept4(l->fd, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC);
 
@@ -145,13 +134,22 @@ static void on_connection(evutil_socket_t sock, short what, void *arg)
 		rc = admit(l, fd);
 		if (rc == 0)
 			continue;
-		connection_close(fd);
+		foreign_add_connection(&l->foreign, fd);
 		if (rc == -EMFILE || rc == -ENFILE)
 			report_full(l);
 		else
 			log_debug(l->log, "%s socket: connection refused: %s", kind_text(l),
 				strerror(-rc));
 	}
+}
+
+static void on_connection(evutil_socket_t sock, short what, void *arg)
+{
+	struct listener *l = arg;
+
+	connections_accept(l);
+	/* what they have sent already is not to hold up the loop */
+	foreign_flush(&l->foreign);
 }
 
 /* ---- the socket ---- */
@@ -372,5 +370,7 @@ void listener_close(struct listener *l)
 		close(l->fd);
 	if (l->reserve >= 0)
 		close(l->reserve);
+	foreign_flush(&l->foreign);
+	foreign_release(&l->foreign);
 	free(l);
 }

@@ -238,6 +238,11 @@ int peer_new(struct peers *all, struct peer **out, int fd, uint8_t kind, uint32_
 	return 0;
 }
 
+void peers_turn_away(struct peers *all, int fd)
+{
+	foreign_add_connection(&all->foreign, fd);
+}
+
 void peer_finish(struct peer *p, const char *reason)
 {
 	if (p->state != PEER_OPEN)

@@ -89,6 +89,9 @@ size_t peers_count(const struct peers *all);
 int peer_new(struct peers *all, struct peer **out, int fd, uint8_t kind, uint32_t uid,
 	struct process *process, struct account *account);
 
+/* Closes a connection that becomes no peer, at the next flush at the latest. */
+void peers_turn_away(struct peers *all, int fd);
+
 /* Messages that were kept from an earlier loop turn. */
 void peers_turn(struct peers *all);
 /* Whether peers_turn has something to do, so that the loop must not sleep. */

@@ -5,6 +5,7 @@
  */
 #include <check.h>
 #include <netinet/in.h>
+#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -199,6 +200,36 @@ START_TEST(nobody_waits_for_many)
 }
 END_TEST
 
+/* Of more connections than are taken, with a descriptor each, none is left. */
+START_TEST(nothing_is_left)
+{
+	struct pollfd end = {.events = POLLIN};
+	int pipes[2];
+
+	broker_init(&b);
+	broker_start(&b, NULL);
+	raw_connect(&watcher, b.frontend);
+	raw_hello_frontend(&watcher, "human");
+	ck_assert_int_eq(pipe(pipes), 0);
+	for (unsigned i = 0; i < 1000; i++) {
+		struct raw r;
+
+		raw_connect(&r, b.frontend);
+		send_fds(r.fd, bytes_of("\xc1"), dup(pipes[1]), 1);
+		raw_close(&r);
+	}
+	close(pipes[1]);
+	end.fd = pipes[0];
+	while (poll(&end, 1, 0) == 0)
+		connections();
+	ck_assert(end.revents & POLLHUP);
+	close(pipes[0]);
+	raw_close(&watcher);
+	broker_stop(&b);
+	broker_fini(&b);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *s = suite_create("descriptors of others");
@@ -210,6 +241,7 @@ int main(void)
 	tcase_set_timeout(t, 240);
 	tcase_add_loop_test(t, nobody_waits, 0, (int)(sizeof(ways) / sizeof(*ways)));
 	tcase_add_test(t, nobody_waits_for_many);
+	tcase_add_test(t, nothing_is_left);
 	suite_add_tcase(s, t);
 	sr = srunner_create(s);
 	srunner_run_all(sr, CK_NORMAL);
