@@ -82,18 +82,6 @@
 #define LIMIT_SHELL_BRACE_BYTES 65536u	    /* bytes of those */
 #define LIMIT_SHELL_BRACE_WORD	1024u	    /* bytes of a word with a brace expansion */
 
-/* reading commands */
-#define LIMIT_SHELL_TEXT	LIMIT_INPUT /* bytes of a command; a longer one is unread */
-#define LIMIT_SHELL_ARENA	(8u << 20)  /* memory of one reading, touched as needed */
-#define LIMIT_SHELL_COMMANDS	4096u	    /* simple commands in a text */
-#define LIMIT_SHELL_NESTS	4096u	    /* subshells, substitutions and the like */
-#define LIMIT_SHELL_DEPTH	48u	    /* of them within each other */
-#define LIMIT_SHELL_TEXTS	8u	    /* texts given to eval or -c within each other */
-#define LIMIT_SHELL_CDS		64u	    /* changes of directory; then it is unknown */
-#define LIMIT_SHELL_BRACES	1024u	    /* words from brace expansions in a text */
-#define LIMIT_SHELL_BRACE_BYTES 65536u	    /* bytes of those */
-#define LIMIT_SHELL_BRACE_WORD	1024u	    /* bytes of a word with a brace expansion */
-
 /* times, in milliseconds */
 #define TIME_GRACE_MS	       30000	/* a lost connection may come back */
 #define TIME_RECLAIM_MS	       60000	/* an allow is given again to a resubmission */
