@@ -53,6 +53,7 @@
 #define LIMIT_PATHS	    32u	  /* paths of one tool call */
 #define LIMIT_OPERANDS	    64u	  /* paths that a command names and that are resolved */
 #define LIMIT_OPERAND_BYTES 65536u /* of all of them together */
+#define LIMIT_READ_ARGS	    1024u /* arguments of a command that only reads; more: it is asked about */
 #define LIMIT_LOOKUPS	    (LIMIT_PATHS + LIMIT_OPERANDS) /* paths that are resolved at once */
 #define LIMIT_POLICIES	    32u	  /* policy frontends at once */
 #define LIMIT_LOST_POLICIES 256u  /* that left without bye and are remembered */
