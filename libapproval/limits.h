@@ -66,6 +66,7 @@
 #define LIMIT_LOST_DENIALS  1024u /* denials kept while the store fails; then a count */
 #define LIMIT_RULE	    65536u /* bytes of one rule */
 #define LIMIT_RULES	    65536u /* rules in force at once */
+#define LIMIT_RULE_STEPS    (32u << 20) /* characters compared with rules for one call; more: asked */
 #define LIMIT_RULE_FILE	    (4u << 20) /* bytes of a file of rules */
 #define LIMIT_BATCH	    4096u /* commands in one transaction */
 #define LIMIT_FLOOR_ADDED   1024u /* entries that configuration adds to the floor */

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /* Commands that only read: what they name has to be known, a bare word, too. */
 #include <check.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "broker/core/judge.h"
+#include "broker/core/pipeline.h"
 
 static struct judge judge;
 
@@ -120,6 +122,42 @@ START_TEST(arguments)
 }
 END_TEST
 
+/* Many rules against much text: asked, whoever the rule that was not reached would help. */
+START_TEST(too_much_for_rules)
+{
+	const struct rule_origin origin = {
+		.scope = RULE_USER, .uid = RULE_ANY_UID, .file = bytes_of("f")};
+	struct pipeline_call call = {.type = REQUEST_TYPE_TOOL_CALL,
+		.mode = MODE_YOLO,
+		.mutating = true,
+		.repeat_limit = 1,
+		.judge = &judge,
+		.call = {
+			.tool = bytes_of("Bash"), .kind = KIND_EXECUTE, .cwd = bytes_of("/w")}};
+	const size_t room = 1u << 18;
+	char *const text = malloc(room);
+	struct pipeline_result r;
+	struct rule_problem problem;
+	size_t n = 0, problems;
+
+	for (unsigned i = 0; i < 2000; i++)
+		n += (size_t)snprintf(text + n, room - n, "deny Bash(mk *x%u*y*)\n", i);
+	ck_assert_int_eq(ruleset_load(judge.rules, &origin, (struct bytes){text, n}, &problem,
+				 1, &problems),
+		0);
+	memcpy(text, "mk ", 3);
+	memset(text + 3, 'z', room - 3);
+	call.call.command = (struct bytes){text, 4096};
+	ck_assert_int_eq(pipeline_run(&call, NULL, &r), 0);
+	ck_assert_int_eq(r.answer, PIPELINE_ALLOW);
+	call.call.command.len = room;
+	ck_assert_int_eq(pipeline_run(&call, NULL, &r), 0);
+	ck_assert_int_eq(r.answer, PIPELINE_ASK);
+	ck_assert_str_eq(r.floor.name, "unread");
+	free(text);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *s = suite_create("core: judge");
@@ -133,6 +171,7 @@ int main(void)
 	tcase_add_test(t, path_too_long);
 	tcase_add_test(t, jq_reads_files);
 	tcase_add_test(t, arguments);
+	tcase_add_test(t, too_much_for_rules);
 	suite_add_tcase(s, t);
 	srunner_run_all(sr, CK_NORMAL);
 	failed = srunner_ntests_failed(sr);

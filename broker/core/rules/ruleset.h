@@ -157,7 +157,8 @@ struct rule_match {
 
 /*
  * Whether a rule of this verdict (VERDICT_DENY, VERDICT_ASK or VERDICT_ALLOW) speaks for the
- * call: 1, and *out; 0: none; -ENOMEM. Nothing else of the set changes than its working
+ * call: 1, and *out; 0: none; 2: it was too much to be compared with all, of what tightens
+ * alone, and nobody knows; -ENOMEM. Nothing else of the set changes than its working
  * memory.
  */
 int ruleset_match(struct ruleset *set, enum verdict verdict, const struct rule_call *call,
