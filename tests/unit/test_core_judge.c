@@ -159,6 +159,29 @@ START_TEST(too_much_for_rules)
 }
 END_TEST
 
+/* A million letters, each of which is an option. */
+START_TEST(too_many_options)
+{
+	const size_t len = 1000000;
+	char *const text = malloc(len);
+	struct pipeline_call call = {.type = REQUEST_TYPE_TOOL_CALL,
+		.mode = MODE_YOLO,
+		.judge = &judge,
+		.call = {.tool = bytes_of("Bash"),
+			.command = {text, len},
+			.kind = KIND_EXECUTE,
+			.cwd = bytes_of("/w")}};
+	struct pipeline_result r;
+
+	memset(text, 'l', len);
+	memcpy(text, "ls -", 4);
+	ck_assert_int_eq(pipeline_run(&call, NULL, &r), 0);
+	ck_assert_int_eq(r.answer, PIPELINE_ASK);
+	ck_assert_str_eq(r.floor.name, "unread");
+	free(text);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *s = suite_create("core: judge");
@@ -172,6 +195,7 @@ int main(void)
 	tcase_add_test(t, path_too_long);
 	tcase_add_test(t, jq_reads_files);
 	tcase_add_test(t, arguments);
+	tcase_add_test(t, too_many_options);
 	tcase_add_loop_test(t, too_much_for_rules, 0, 2);
 	suite_add_tcase(s, t);
 	srunner_run_all(sr, CK_NORMAL);
