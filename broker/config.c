@@ -56,7 +56,7 @@ static int set_required_policies(struct config *c, const char *value)
 	config_names_free(c->required_policies, c->n_required_policies);
 	c->required_policies = NULL;
 	c->n_required_policies = 0;
-	return config_names_parse(value, &c->required_policies, &c->n_required_policies);
+	return config_names_parse(value, LIMIT_POLICIES, &c->required_policies, &c->n_required_policies);
 }
 
 static int set_repeat_limit(struct config *c, const char *value)
@@ -94,13 +94,43 @@ static int set_sessions(struct config *c, const char *value)
 	return config_number_parse(value, 1, 1000000, &c->limits.sessions);
 }
 
-static int set_store_path(struct config *c, const char *value)
+static int set_path(char **path, const char *value)
 {
 	if (value[0] != '/')
 		return -EINVAL;
-	free(c->store_path);
-	c->store_path = strdup(value);
-	return c->store_path ? 0 : -ENOMEM;
+	free(*path);
+	*path = strdup(value);
+	return *path ? 0 : -ENOMEM;
+}
+
+static int set_store_path(struct config *c, const char *value)
+{
+	return set_path(&c->store_path, value);
+}
+
+/* Else the administrator's rules would be there for the user to leave out. */
+static int set_rules_admin_dir(struct config *c, const char *value)
+{
+	return c->users_own ? -EINVAL : set_path(&c->rules_admin_dir, value);
+}
+
+static int set_rules_user_file(struct config *c, const char *value)
+{
+	return set_path(&c->rules_user_file, value);
+}
+
+static int set_floor_user_file(struct config *c, const char *value)
+{
+	return set_path(&c->floor_user_file, value);
+}
+
+static int set_floor_off(struct config *c, const char *value)
+{
+	struct config_names *const names = &c->floor_off[c->by_admin];
+
+	config_names_free(names->items, names->n);
+	*names = (struct config_names){NULL, 0};
+	return config_names_parse(value, LIMIT_FLOOR_OFF, &names->items, &names->n);
 }
 
 static int set_retention_age(struct config *c, const char *value)
@@ -142,6 +172,11 @@ static const struct key keys[] = {
 	{"store", "path", set_store_path, "an absolute path"},
 	{"store", "retention-age", set_retention_age, a_duration_or_never},
 	{"store", "retention-size", set_retention_size, "unlimited, or a size: 64M, 2G"},
+	{"rules", "admin-dir", set_rules_admin_dir,
+		"an absolute path, and not in the user's own file"},
+	{"rules", "user-file", set_rules_user_file, "an absolute path"},
+	{"floor", "user-file", set_floor_user_file, "an absolute path"},
+	{"floor", "off", set_floor_off, "names of entries, with commas between"},
 	{"log", "level", set_log_level, "error, warning, notice, info or debug"},
 };
 #define KEY_N (sizeof(keys) / sizeof(keys[0]))
@@ -359,8 +394,11 @@ int config_load(struct config *c, const char *const *files, size_t n, bool requi
 	int rc = 0;
 
 	config_init(&fresh);
-	for (size_t i = 0; i < n && !rc; i++)
+	for (size_t i = 0; i < n && !rc; i++) {
+		fresh.by_admin = i == 0 && !required;
+		fresh.users_own = i > 0;
 		rc = file_load(&fresh, files[i], required && i + 1 == n, error);
+	}
 	if (rc) {
 		config_release(&fresh);
 		return rc;
@@ -386,8 +424,11 @@ void config_init(struct config *c)
 void config_release(struct config *c)
 {
 	config_names_free(c->required_policies, c->n_required_policies);
+	for (size_t i = 0; i < 2; i++)
+		config_names_free(c->floor_off[i].items, c->floor_off[i].n);
 	free(c->store_path);
-	c->required_policies = NULL;
-	c->n_required_policies = 0;
-	c->store_path = NULL;
+	free(c->rules_admin_dir);
+	free(c->rules_user_file);
+	free(c->floor_user_file);
+	*c = (struct config){0};
 }

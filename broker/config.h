@@ -16,6 +16,11 @@ enum config_when_alone {
 	CONFIG_DENY,
 };
 
+struct config_names {
+	char **items;
+	size_t n;
+};
+
 struct config {
 	/* [broker] */
 	enum config_when_alone when_alone; /* when-alone = wait | deny */
@@ -34,10 +39,18 @@ struct config {
 	char *store_path;     /* path; NULL: the default in the state folder */
 	int64_t store_age_us; /* retention-age = DURATION | never; 0: never */
 	uint64_t store_size;  /* retention-size = BYTES (K, M, G); 0: no bound */
+	/* [rules] */
+	char *rules_admin_dir; /* admin-dir, not in the user's own file; NULL: the default */
+	char *rules_user_file; /* user-file; NULL: the default */
+	/* [floor] */
+	char *floor_user_file; /* user-file; NULL: the default */
+	struct config_names floor_off[2]; /* off: of the user, of the administrator */
 	/* [log] */
 	enum log_level log_level; /* level */
 	/* which of deadline and when-alone a file set, for defaults that depend on headless */
 	bool deadline_set, when_alone_set;
+	/* while a file is read: it is the administrator's; it is the one below that */
+	bool by_admin, users_own;
 };
 
 /* What is wrong, and where: "FILE:LINE: text". */
@@ -50,7 +63,8 @@ void config_release(struct config *c);
 
 /*
  * Reads the files in their order over the defaults, later ones over earlier ones;
- * one that is not there is skipped unless it is the last and `required`. *c is
+ * one that is not there is skipped unless it is the last and `required`. The first of
+ * those that are not required is the administrator's. *c is
  * replaced as a whole or, on an error, left as it is. Errors: -EINVAL (the
  * content), -EPERM (writable or owned by others), or of opening and reading;
  * error->text says which in any case.

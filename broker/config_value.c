@@ -141,16 +141,16 @@ static struct bytes name_next(const char **text)
 	return (struct bytes){start, len};
 }
 
-int config_names_parse(const char *text, char ***out, size_t *n)
+int config_names_parse(const char *text, size_t most, char ***out, size_t *n)
 {
-	char **names = calloc(LIMIT_POLICIES, sizeof(*names));
+	char **names = calloc(most, sizeof(*names));
 	size_t count = 0;
 	int rc = names ? 0 : -ENOMEM;
 
 	while (!rc && *text) {
 		struct bytes name = name_next(&text);
 
-		if (name.len == 0 || name.len > LIMIT_NAME || count == LIMIT_POLICIES)
+		if (name.len == 0 || name.len > LIMIT_NAME || count == most)
 			rc = -EINVAL;
 		for (size_t i = 0; i < count && !rc; i++)
 			if (bytes_is(name, names[i]))

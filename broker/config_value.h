@@ -17,8 +17,8 @@ int config_size_parse(const char *text, uint64_t *out);
 int config_duration_or_never(const char *text, int64_t *us);
 /* Not yolo, which wants the floor. */
 int config_mode_parse(const char *text, enum mode *out);
-/* Names with commas between; at most LIMIT_POLICIES, each one once. */
-int config_names_parse(const char *text, char ***out, size_t *n);
+/* Names with commas between; at most so many, each one once. */
+int config_names_parse(const char *text, size_t most, char ***out, size_t *n);
 void config_names_free(char **names, size_t n);
 
 #endif

@@ -7,6 +7,7 @@ approvald_SOURCES = \
 	broker/io/gateway_agent.c \
 	broker/io/gateway_batch.c \
 	broker/io/gateway_effect.c \
+	broker/io/gateway_ended.c \
 	broker/io/gateway_frontend.c \
 	broker/io/gateway_hello.c \
 	broker/io/gateway_item.c \
@@ -14,6 +15,10 @@ approvald_SOURCES = \
 	broker/io/gateway_pending.c \
 	broker/io/gateway_private.h \
 	broker/io/gateway_query.c \
+	broker/io/gateway_rule_call.c \
+	broker/io/gateway_rule_item.c \
+	broker/io/gateway_rules.c \
+	broker/io/gateway_standing.c \
 	broker/io/gateway_stop.c \
 	broker/io/gateway_subject.c \
 	broker/main.c

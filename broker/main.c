@@ -117,22 +117,43 @@ fail:
 
 /* ---- configuration ---- */
 
-static int daemon_configure(struct daemon *d)
+static int config_read(struct daemon *d, struct config *config)
 {
 	struct config_error error;
-	int err = config_load(&d->config, (const char *const *)d->paths.config,
-		d->paths.n_config, d->paths.config_given, &error);
+	int err = config_load(config, (const char *const *)d->paths.config, d->paths.n_config,
+		d->paths.config_given, &error);
 
-	if (err < 0) {
+	if (err < 0)
 		log_error(&d->log, "configuration: %s", error.text);
-		return err;
-	}
-	if (d->args.headless)
-		d->config.headless = true;
+	else if (d->args.headless)
+		config->headless = true;
+	return err;
+}
+
+static void config_take(struct daemon *d, const struct config *config)
+{
+	config_release(&d->config);
+	d->config = *config;
 	d->log.level = d->config.log_level;
 	if (d->args.level)
 		log_level_parse(d->args.level, &d->log.level);
-	return 0;
+}
+
+/* Configuration and rules are taken together, or neither. */
+static int daemon_reload(struct daemon *d)
+{
+	struct config fresh;
+	int err;
+
+	config_init(&fresh);
+	err = config_read(d, &fresh);
+	if (err == 0)
+		err = gateway_configure(d->gateway, &fresh);
+	if (err == 0)
+		config_take(d, &fresh);
+	else
+		config_release(&fresh);
+	return err;
 }
 
 static void on_reload(evutil_socket_t sig, short what, void *arg)
@@ -142,10 +163,10 @@ static void on_reload(evutil_socket_t sig, short what, void *arg)
 	(void)sig;
 	(void)what;
 	service_notify_reloading(&d->notify);
-	if (daemon_configure(d) < 0)
-		log_error(&d->log, "the old configuration stays in force");
-	else if (gateway_configure(d->gateway, &d->config) == 0)
-		log_notice(&d->log, "configuration reloaded");
+	if (daemon_reload(d) < 0)
+		log_error(&d->log, "the old configuration and the old rules stay in force");
+	else
+		log_notice(&d->log, "configuration and rules reloaded");
 	service_notify_ready(&d->notify, NULL);
 }
 
@@ -187,6 +208,8 @@ static int signals_set(struct daemon *d)
 	} list[3] = {{SIGTERM, on_stop}, {SIGINT, on_stop}, {SIGHUP, on_reload}};
 
 	signal(SIGPIPE, SIG_IGN);
+	/* a file that may not grow further is as full a disk: EFBIG, and nobody dies of it */
+	signal(SIGXFSZ, SIG_IGN);
 	for (size_t i = 0; i < 3; i++) {
 		d->signals[i] = evsignal_new(d->base, list[i].number, list[i].fn, d);
 		if (!d->signals[i] || event_add(d->signals[i], NULL) < 0)
@@ -224,6 +247,13 @@ static void store_trace(struct daemon *d)
 	}
 }
 
+static void report_corrupt(struct daemon *d)
+{
+	log_error(&d->log,
+		"%s is corrupt: nothing of it was changed; move it away, or restore a copy",
+		d->store);
+}
+
 static int store_open(struct daemon *d)
 {
 	int err;
@@ -248,13 +278,14 @@ static int store_open(struct daemon *d)
 		log_error(&d->log,
 			"%s was written by a newer approvald: upgrade, or move it away",
 			d->store);
+	else if (err == -EPERM)
+		log_error(&d->log,
+			"%s belongs to another user, or others may write to it (chmod go-w)",
+			d->store);
 	else if (err == -EBUSY)
 		log_error(&d->log, "%s is in use by another approvald", d->store);
 	else if (err == -EUCLEAN)
-		log_error(&d->log,
-			"%s is corrupt: nothing of it was changed; move it away, or restore a "
-			"copy",
-			d->store);
+		report_corrupt(d);
 	else if (err < 0)
 		log_error(&d->log, "store %s: %s", d->store, strerror(-err));
 	return err;
@@ -317,6 +348,7 @@ static void daemon_release(struct daemon *d)
 static int daemon_start(struct daemon *d)
 {
 	struct gateway_options o = {.log = &d->log, .config = &d->config, .user_mode = true};
+	struct config config;
 	int err = service_paths_find(&d->paths, d->args.runtime, d->args.state, d->args.config);
 
 	if (err < 0) {
@@ -325,8 +357,12 @@ static int daemon_start(struct daemon *d)
 			strerror(-err));
 		return EXIT_CONFIG;
 	}
-	if (daemon_configure(d) < 0)
+	config_init(&config);
+	if (config_read(d, &config) < 0) {
+		config_release(&config);
 		return EXIT_CONFIG;
+	}
+	config_take(d, &config);
 	service_raise_nofile();
 	d->base = event_base_new();
 	if (!d->base || signals_set(d) < 0 || service_notify_init(&d->notify) < 0 ||
@@ -344,13 +380,25 @@ static int daemon_start(struct daemon *d)
 	o.base = d->base;
 	o.journal = d->journal;
 	o.store_name = d->store;
+	o.admin_rules = d->paths.rules[0];
+	o.user_rules = d->paths.rules[1];
 	err = gateway_new(&d->gateway, &o);
+	if (err == 0) {
+		err = gateway_rules(d->gateway, &d->config);
+		if (err < 0) {
+			log_error(&d->log, "the rules can't be read: put right what is named "
+					   "above, or move the file away");
+			return EXIT_CONFIG;
+		}
+	}
 	if (err == 0)
 		err = gateway_load(d->gateway);
-	if (err < 0) {
+	if (err == -EUCLEAN)
+		report_corrupt(d);
+	else if (err < 0)
 		log_error(&d->log, "loading %s: %s", d->store, strerror(-err));
+	if (err < 0)
 		return EXIT_STORE;
-	}
 	return sockets_open(d) < 0 ? EXIT_SOCKET : 0;
 }
 

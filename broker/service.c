@@ -91,12 +91,18 @@ static int xdg_find(char **out, const char *variable, const char *home, const ch
 static int config_find(struct service_paths *p, const char *home, const char *arg)
 {
 	char *folder = NULL;
-	int rc;
+	int rc = text_make(&p->rules[0], "%s/rules.d", PKG_SYSCONFDIR);
 
+	if (rc)
+		return rc;
 	if (arg) {
 		p->config_given = true;
 		p->n_config = 1;
-		return argument_path(&p->config[0], arg);
+		rc = argument_path(&p->config[0], arg);
+		if (!rc) /* it is absolute */
+			rc = text_make(&p->rules[1], "%.*s",
+				(int)(strrchr(p->config[0], '/') - p->config[0]), p->config[0]);
+		return rc;
 	}
 	rc = text_make(&p->config[0], "%s/approvald.conf", PKG_SYSCONFDIR);
 	if (rc)
@@ -107,7 +113,7 @@ static int config_find(struct service_paths *p, const char *home, const char *ar
 		rc = text_make(&p->config[1], "%s/approvald.conf", folder);
 	if (!rc)
 		p->n_config = 2;
-	free(folder);
+	p->rules[1] = folder;
 	return rc == -ENOENT ? 0 : rc;
 }
 
@@ -145,6 +151,8 @@ void service_paths_release(struct service_paths *p)
 	free(p->frontend);
 	free(p->config[0]);
 	free(p->config[1]);
+	free(p->rules[0]);
+	free(p->rules[1]);
 	*p = (struct service_paths){0};
 }
 

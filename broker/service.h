@@ -21,6 +21,7 @@ struct service_paths {
 	char *state;	 /* holds the store */
 	char *config[2]; /* files in their order */
 	size_t n_config;
+	char *rules[2]; /* folders of rule files: administrator's; user's, NULL: none */
 	bool config_given;	/* by --config: it must exist */
 	char *agent, *frontend; /* folders of the sockets */
 };
@@ -29,7 +30,8 @@ struct service_paths {
  * User mode: $XDG_RUNTIME_DIR/approvald (or /tmp/approvald-UID where there is no
  * XDG_RUNTIME_DIR), $XDG_STATE_HOME/approvald (~/.local/state), and
  * SYSCONFDIR/approvald.conf then $XDG_CONFIG_HOME/approvald/approvald.conf
- * (~/.config). Arguments that are not NULL replace the defaults. -ENOENT: there is
+ * (~/.config). Rules are in SYSCONFDIR/rules.d, and beside
+ * the user's configuration. Arguments that are not NULL replace the defaults. -ENOENT: there is
  * no home folder to find one in; -EINVAL: an argument is empty.
  */
 int service_paths_find(

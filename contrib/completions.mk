@@ -8,3 +8,6 @@ dist_fishcompletion_DATA = contrib/completions/fish/approvalctl.fish
 dist_bashcompletion_DATA += contrib/completions/bash/approval-hook
 dist_zshcompletion_DATA += contrib/completions/zsh/_approval-hook
 dist_fishcompletion_DATA += contrib/completions/fish/approval-hook.fish
+dist_bashcompletion_DATA += contrib/completions/bash/approval-policy
+dist_zshcompletion_DATA += contrib/completions/zsh/_approval-policy
+dist_fishcompletion_DATA += contrib/completions/fish/approval-policy.fish

@@ -7,6 +7,8 @@ man_pages = \
 	doc/approval-harness.1 \
 	doc/approval-harness-scenario.5 \
 	doc/approval-hook.1 \
+	doc/approval-policy.1 \
+	doc/approval-policy.5 \
 	doc/approval-rules.5 \
 	doc/approvalctl.1 \
 	doc/approvald.8 \

@@ -326,6 +326,7 @@ struct approval_answer {
 	const char *reason, *scope;
 	const void *updated_input, *answers;
 	size_t updated_input_len, answers_len;
+	const char *rule; /* with a scope beyond once: instead of one for the very call */
 };
 /* result: {results: […]} of the protocol, in the order given. Never repeated after a lost connection. */
 int approval_decide(struct approval *a, const struct approval_answer *answers, size_t n,

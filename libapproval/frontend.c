@@ -111,6 +111,7 @@ static int encode_answer(struct wire_buffer *b, const struct approval_answer *an
 		.digest = given(answer->digest, WIRE_DIGEST),
 		.reason = bytes_of(answer->reason),
 		.scope = bytes_of(answer->scope),
+		.rule = bytes_of(answer->rule),
 		.updated_input = given(answer->updated_input, answer->updated_input_len),
 		.answers = given(answer->answers, answer->answers_len),
 	};

@@ -31,6 +31,7 @@
 #define LIMIT_OUTPUT	   (8u << 20) /* bytes queued for a slow reader */
 #define LIMIT_READ_CHUNK   65536u     /* bytes read from a peer in one loop turn */
 #define LIMIT_RESERVE_FDS  32u	      /* descriptors kept free for the broker itself */
+#define LIMIT_FRONTEND_FDS 512u	      /* and for frontends; a quarter of all at the most */
 
 /* per uid; configuration may change these */
 #define LIMIT_UID_CONNECTIONS	12288u
@@ -46,6 +47,7 @@
 #define LIMIT_SYMLINKS	    40u	       /* followed in one path */
 #define LIMIT_CONFIG	    (1u << 20) /* bytes of a configuration file */
 #define LIMIT_FDS_KEPT	    64u	       /* descriptors of all peers' unfinished messages */
+#define LIMIT_CLOSERS	    32u	       /* threads that close what others have sent */
 #define LIMIT_ACCOUNTS	    1024u      /* uids remembered without anything in use */
 
 /* core */
@@ -53,6 +55,7 @@
 #define LIMIT_PATHS	    32u	  /* paths of one tool call */
 #define LIMIT_OPERANDS	    64u	  /* paths that a command names and that are resolved */
 #define LIMIT_OPERAND_BYTES 65536u /* of all of them together */
+#define LIMIT_READ_ARGS	    1024u /* arguments of a command that only reads; more: it is asked about */
 #define LIMIT_LOOKUPS	    (LIMIT_PATHS + LIMIT_OPERANDS) /* paths that are resolved at once */
 #define LIMIT_POLICIES	    32u	  /* policy frontends at once */
 #define LIMIT_LOST_POLICIES 256u  /* that left without bye and are remembered */
@@ -60,13 +63,16 @@
 #define LIMIT_HEADLESS_UIDS 64u	  /* whose policies said that nobody will answer */
 #define LIMIT_FRONTENDS	    256u  /* frontends at once */
 #define LIMIT_RECENT_CHECKS 16u	  /* checks answered ask that a session remembers */
-#define LIMIT_TURN_CALLS    1024u /* decided calls of a turn kept in memory */
+#define LIMIT_TURN_CALLS    4096u /* decided calls of a turn kept in memory */
 #define LIMIT_MATCH	    4096u /* requests of a session looked at for a call without an id */
 #define LIMIT_LOST_DENIALS  1024u /* denials kept while the store fails; then a count */
 #define LIMIT_RULE	    65536u /* bytes of one rule */
 #define LIMIT_RULES	    65536u /* rules in force at once */
+#define LIMIT_RULE_STEPS    (32u << 20) /* characters compared with rules for one call; more: asked */
 #define LIMIT_RULE_FILE	    (4u << 20) /* bytes of a file of rules */
+#define LIMIT_RULE_FILES    1024u /* files in a folder of them */
 #define LIMIT_BATCH	    4096u /* commands in one transaction */
+#define LIMIT_FLOOR_OFF	    256u /* entries that configuration switches off */
 #define LIMIT_FLOOR_ADDED   1024u /* entries that configuration adds to the floor */
 #define LIMIT_FLOOR_STEPS   (16u << 20) /* characters compared for one command; more: unread */
 
@@ -82,17 +88,13 @@
 #define LIMIT_SHELL_BRACE_BYTES 65536u	    /* bytes of those */
 #define LIMIT_SHELL_BRACE_WORD	1024u	    /* bytes of a word with a brace expansion */
 
-/* reading commands */
-#define LIMIT_SHELL_TEXT	LIMIT_INPUT /* bytes of a command; a longer one is unread */
-#define LIMIT_SHELL_ARENA	(8u << 20)  /* memory of one reading, touched as needed */
-#define LIMIT_SHELL_COMMANDS	4096u	    /* simple commands in a text */
-#define LIMIT_SHELL_NESTS	4096u	    /* subshells, substitutions and the like */
-#define LIMIT_SHELL_DEPTH	48u	    /* of them within each other */
-#define LIMIT_SHELL_TEXTS	8u	    /* texts given to eval or -c within each other */
-#define LIMIT_SHELL_CDS		64u	    /* changes of directory; then it is unknown */
-#define LIMIT_SHELL_BRACES	1024u	    /* words from brace expansions in a text */
-#define LIMIT_SHELL_BRACE_BYTES 65536u	    /* bytes of those */
-#define LIMIT_SHELL_BRACE_WORD	1024u	    /* bytes of a word with a brace expansion */
+/* rules of other agents */
+#define LIMIT_IMPORT_FILE    (1u << 20)
+#define LIMIT_IMPORT_DEPTH   32u
+#define LIMIT_IMPORT_NODES   16384u /* values in a file */
+#define LIMIT_IMPORT_RULES   4096u  /* after alternatives were written out */
+#define LIMIT_IMPORT_PATTERN 4096u  /* bytes of one pattern */
+#define LIMIT_IMPORT_STEPS   (1u << 26) /* of comparing them; then any two may meet */
 
 /* times, in milliseconds */
 #define TIME_GRACE_MS	       30000	/* a lost connection may come back */

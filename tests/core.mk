@@ -19,7 +19,7 @@ tests_model_walk_LDFLAGS = $(CORE_WRAP)
 if HAVE_CHECK
 CORE_TESTS = tests/unit/test_core_tables tests/unit/test_core_request tests/unit/test_core_turn \
 	tests/unit/test_core_frontend tests/unit/test_core_restart \
-	tests/unit/test_core_limits tests/unit/test_core_due
+	tests/unit/test_core_limits tests/unit/test_core_due tests/unit/test_core_judge
 check_PROGRAMS += $(CORE_TESTS)
 TESTS += $(CORE_TESTS)
 
@@ -39,6 +39,10 @@ tests_unit_test_core_request_LDFLAGS = $(CORE_WRAP)
 tests_unit_test_core_due_SOURCES = tests/unit/test_core_due.c
 tests_unit_test_core_due_CFLAGS = $(CORE_CFLAGS)
 tests_unit_test_core_due_LDADD = $(CORE_LDADD)
+
+tests_unit_test_core_judge_SOURCES = tests/unit/test_core_judge.c
+tests_unit_test_core_judge_CFLAGS = $(CORE_CFLAGS)
+tests_unit_test_core_judge_LDADD = $(CORE_LDADD)
 
 tests_unit_test_core_turn_SOURCES = tests/unit/test_core_turn.c $(CORE_FIXTURE)
 tests_unit_test_core_turn_CFLAGS = $(CORE_CFLAGS)

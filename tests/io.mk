@@ -2,7 +2,7 @@
 if HAVE_CHECK
 IO_TESTS = tests/unit/test_config tests/unit/test_io_account tests/unit/test_io_listener \
 	tests/unit/test_io_path tests/unit/test_io_peer tests/unit/test_io_process \
-	tests/unit/test_io_resolver tests/unit/test_service
+	tests/unit/test_io_resolver tests/unit/test_rule_files tests/unit/test_service
 check_PROGRAMS += $(IO_TESTS)
 TESTS += $(IO_TESTS)
 IO_TEST_CPPFLAGS = $(AM_CPPFLAGS) -D_GNU_SOURCE
@@ -43,6 +43,11 @@ tests_unit_test_io_resolver_SOURCES = tests/unit/test_io_resolver.c tests/unit/i
 tests_unit_test_io_resolver_CPPFLAGS = $(IO_TEST_CPPFLAGS)
 tests_unit_test_io_resolver_CFLAGS = $(IO_TEST_CFLAGS)
 tests_unit_test_io_resolver_LDADD = $(IO_TEST_LIBS)
+
+tests_unit_test_rule_files_SOURCES = tests/unit/test_rule_files.c tests/unit/io_util.h
+tests_unit_test_rule_files_CPPFLAGS = $(IO_TEST_CPPFLAGS)
+tests_unit_test_rule_files_CFLAGS = $(IO_TEST_CFLAGS)
+tests_unit_test_rule_files_LDADD = $(IO_TEST_LIBS)
 
 tests_unit_test_service_SOURCES = tests/unit/test_service.c tests/unit/io_util.h
 tests_unit_test_service_CPPFLAGS = $(IO_TEST_CPPFLAGS)

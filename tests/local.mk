@@ -5,12 +5,14 @@ include tests/store.mk
 include tests/io.mk
 include tests/lib.mk
 include tests/ctl.mk
+include tests/import.mk
 include tests/hook.mk
 include tests/daemon.mk
 include tests/crash.mk
 include tests/bench.mk
 include tests/classify.mk
 include tests/harness.mk
+include tests/policy.mk
 include tests/review.mk
 include tests/rules.mk
 include tests/floor.mk

@@ -1,7 +1,10 @@
 # SPDX-License-Identifier: MIT
 if HAVE_CHECK
-check_PROGRAMS += tests/daemon/test_review
-TESTS += tests/daemon/test_review
+check_PROGRAMS += tests/daemon/test_review tests/daemon/test_rules
+TESTS += tests/daemon/test_review tests/daemon/test_rules
+tests_daemon_test_rules_SOURCES = tests/daemon/test_rules.c
+tests_daemon_test_rules_CFLAGS = $(AM_CFLAGS) $(CHECK_CFLAGS) $(JSON_CFLAGS)
+tests_daemon_test_rules_LDADD = tests/daemon/libtestdaemon.la
 tests_daemon_test_review_SOURCES = tests/daemon/test_review.c
 tests_daemon_test_review_CFLAGS = $(AM_CFLAGS) $(CHECK_CFLAGS)
 tests_daemon_test_review_LDADD = tests/daemon/libtestdaemon.la

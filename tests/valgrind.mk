@@ -2,11 +2,13 @@
 # make check-valgrind: the unit tests and fuzzers under valgrind, then the broker and
 # approvalctl under it below the daemon tests, and a count of both. Left out, or in part
 # (APPROVALD_TEST_VALGRIND), each with its reason in doc/hacking.md:
-valgrind_left_out = tests/daemon/test_crash tests/daemon/test_load tests/daemon/test_paths
+valgrind_left_out = tests/daemon/test_crash tests/daemon/test_load tests/daemon/test_paths \
+	tests/daemon/test_rows
 valgrind_units = $(filter tests/unit/% tests/fuzz/%,$(TESTS))
-valgrind_daemon = $(filter-out $(valgrind_left_out),$(filter tests/daemon/% tests/ctl/%,$(TESTS)))
+valgrind_daemon = $(filter-out $(valgrind_left_out),$(filter tests/daemon/% tests/ctl/% tests/policy/%,$(TESTS)))
 valgrind_flags = -q --error-exitcode=9 --leak-check=full --errors-for-leak-kinds=definite
-EXTRA_DIST += tests/valgrind-approvald tests/valgrind-approvalctl
+EXTRA_DIST += tests/valgrind-approvald tests/valgrind-approvalctl \
+	tests/valgrind-approval-policy
 
 check-valgrind:
 	@test -n "$(VALGRIND)" || { echo "valgrind is not installed" >&2; exit 1; }
@@ -16,6 +18,7 @@ check-valgrind:
 	VALGRIND_COMMAND="$(VALGRIND) $(valgrind_flags)" APPROVALD_TEST_VALGRIND=1 \
 		APPROVALD="$(abs_top_srcdir)/tests/valgrind-approvald" \
 		APPROVALCTL="$(abs_top_srcdir)/tests/valgrind-approvalctl" \
+		APPROVAL_POLICY="$(abs_top_srcdir)/tests/valgrind-approval-policy" \
 		$(MAKE) check TESTS="$(valgrind_daemon)" || status=1; \
 	echo "left out: $(valgrind_left_out)"; \
 	printf 'the programs under valgrind: '; \

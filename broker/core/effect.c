@@ -239,6 +239,17 @@ int event_send(struct engine *e, struct frontend *f, enum event_kind kind, void 
 	return 0;
 }
 
+int engine_event_number(struct engine *e, struct frontend *f, uint32_t uid, uint64_t *seq)
+{
+	*seq = 0;
+	if (!f->s.subscribed || policy_is(f) ||
+		!(f->admin || f->uid == uid || uid == RULE_UID_ADMIN))
+		return 0;
+	TRY(entity_touch(&e->r, f));
+	*seq = ++f->s.seq;
+	return 0;
+}
+
 int event_emit(struct engine *e, enum event_kind kind, void *entity)
 {
 	struct frontend *f;

@@ -13,6 +13,7 @@
 #include "broker/core/judge.h"
 #include "broker/core/registry.h"
 #include "broker/core/row.h"
+#include "broker/core/rules/suggest.h"
 
 struct instant {
 	int64_t mono; /* microseconds, CLOCK_MONOTONIC */
@@ -126,6 +127,7 @@ struct command_decision {
 	uint8_t digest[32];
 	enum verdict verdict;
 	enum scope scope;
+	struct bytes rule; /* of a scope beyond once; data NULL: for this very call */
 	struct bytes reason, updated_input, answers; /* data NULL: none */
 	const struct facts *facts;		     /* of updated_input */
 	bool malformed; /* the request's id did not parse, or the like: invalid */
@@ -186,6 +188,7 @@ enum effect_type {
 	EFFECT_HISTORY,
 	EFFECT_WATCH, /* the subject of a session is to be watched */
 	EFFECT_UNWATCH,
+	EFFECT_RULE, /* a standing rule is to be made, in the command's name */
 };
 
 /* What a call succeeded with. */
@@ -302,6 +305,12 @@ struct effect {
 		} store;
 		struct history_row row;
 		struct process_id process;
+		struct {
+			struct str *text, *project; /* project NULL: none */
+			enum scope scope;
+			uint32_t uid;
+			struct uuid owner, request;
+		} rule;
 	};
 };
 
@@ -405,6 +414,11 @@ int engine_record_request(
 /* May this frontend know of the entity? */
 /* The gateway tells how far the page went that it made of REPLY_PAGE. -ENOMEM. */
 int engine_page_told(struct engine *e, struct frontend *f, const struct uuid *last, bool more);
+/*
+ * The number of an event about something of this uid that is no entity; 0: the frontend is not
+ * told. -ENOMEM.
+ */
+int engine_event_number(struct engine *e, struct frontend *f, uint32_t uid, uint64_t *seq);
 bool frontend_sees(const struct frontend *f, const struct entity *e);
 /* The next item of a snapshot or list after an id; NULL: no more. */
 struct entity *engine_page(
@@ -427,6 +441,8 @@ struct why {
 	struct bytes what;  /* the word or path that hit it, at most WHY_WHAT_MAX of it */
 };
 void why_read(const struct str *why, struct why *out);
+/* The rules that a person is offered with a request, to be freed. -ENOMEM. */
+int request_suggest(struct engine *e, const struct request *q, struct suggestions *out);
 /* One sentence for people: why a request asks. */
 const char *step_why(enum step step);
 /* The text for the model that goes with a denial; NULL for an allow. */

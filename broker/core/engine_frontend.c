@@ -239,6 +239,26 @@ static int take_edit(struct engine *e, struct request *q, const struct command_d
 	return 0;
 }
 
+static int decide_by(struct engine *e, struct request *q, const struct command_decision *d,
+	enum request_event event, struct decision_terms *terms, struct decided *out)
+{
+	struct always always = {.n = 0};
+	int err;
+
+	if (d->scope != SCOPE_ONCE) {
+		TRY(always_find(e, q, d, &always, out));
+		if (!always.n)
+			return 0;
+	}
+	err = event == REQUEST_ON_ALLOW ? take_edit(e, q, d, terms) : 0;
+	if (err == 0)
+		err = always_emit(e, q, d, &always);
+	if (err == 0)
+		err = request_finish(e, q, event, terms);
+	always_free(&always);
+	return err;
+}
+
 static int decide_one(struct engine *e, const struct command *c,
 	const struct command_decision *d, struct decided *out)
 {
@@ -265,12 +285,10 @@ static int decide_one(struct engine *e, const struct command *c,
 		return *out = gone(d, q), 0;
 	if (d->has_digest && memcmp(d->digest, q->s.r.digest, sizeof(d->digest)) != 0)
 		return *out = refuse(d, RESULT_MISMATCH, NULL), 0;
-	if (d->scope != SCOPE_ONCE)
-		return *out = refuse(
-			       d, RESULT_INVALID, "this broker knows the scope once only"),
-		       0;
+	if (d->rule.data && d->scope == SCOPE_ONCE)
+		return *out = refuse(d, RESULT_INVALID, "a rule wants a scope beyond once"), 0;
 	if (d->verdict == VERDICT_DENY)
-		return request_finish(e, q, REQUEST_ON_DENY, &terms);
+		return decide_by(e, q, d, REQUEST_ON_DENY, &terms, out);
 	if (d->verdict != VERDICT_ALLOW)
 		return *out = refuse(d, RESULT_INVALID, "the verdict is allow or deny"), 0;
 	if (!d->has_digest)
@@ -296,8 +314,7 @@ static int decide_one(struct engine *e, const struct command *c,
 			return 0;
 		}
 	}
-	TRY(take_edit(e, q, d, &terms));
-	return request_finish(e, q, REQUEST_ON_ALLOW, &terms);
+	return decide_by(e, q, d, REQUEST_ON_ALLOW, &terms, out);
 }
 
 int on_decide(struct engine *e, const struct command *c)

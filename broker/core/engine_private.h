@@ -98,6 +98,20 @@ int request_note_why(struct engine *e, struct request *q, const struct pipeline_
 /* A rule that decided has matched once more. */
 void rule_count(struct engine *e, const struct pipeline_result *r);
 
+/* ---- decisions that hold for longer (engine_always.c) ---- */
+/* The rules that a decision leaves behind. */
+struct always {
+	struct str *items[SUGGEST_MAX];
+	size_t n;
+};
+/* Where there can be none, *out says why, and there are none. -ENOMEM. */
+int always_find(struct engine *e, const struct request *q, const struct command_decision *d,
+	struct always *a, struct decided *out);
+/* They are to be made, of a request that is not over yet. */
+int always_emit(struct engine *e, const struct request *q, const struct command_decision *d,
+	struct always *a);
+void always_free(struct always *a);
+
 /* ---- requests (engine_request.c) ---- */
 struct decision_terms {
 	enum source source;

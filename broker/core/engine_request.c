@@ -351,6 +351,7 @@ int request_shed(struct engine *e, struct request *q)
 		TRY(entity_set_str(&e->r, q, &q->s.r.command, NULL));
 	}
 	request_drop_paths(q);
+	TRY(entity_set_str(&e->r, q, &q->s.r.url, NULL));
 	return entity_set_str(&e->r, q, &q->s.r.extra, NULL);
 }
 

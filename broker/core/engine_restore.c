@@ -201,12 +201,23 @@ static bool restorable(enum request_state state)
 	       state == REQUEST_DENIED || state == REQUEST_EXPIRED;
 }
 
+/* A state without its verdict is none that the broker has written. */
+static bool verdict_fits(const struct request_record *r)
+{
+	if (request_state_pending(r->state))
+		return r->verdict == VERDICT_NONE;
+	return r->verdict == (r->state == REQUEST_ALLOWED ? VERDICT_ALLOW : VERDICT_DENY);
+}
+
 /* A decision that lasts: kept until it is claimed, or more than the history tells. */
 static void restore_decided(struct request *q, struct instant now)
 {
 	struct decision *d = q->s.decision;
-	int64_t left = d->decided_at + (int64_t)TIME_KEEP_MS * 1000 - now.wall;
+	const int64_t keep = (int64_t)TIME_KEEP_MS * 1000;
+	int64_t left = d->decided_at + keep - now.wall;
 
+	if (left > keep) /* the clock was set back */
+		left = keep;
 	d->delivered_at = now.mono;
 	if (q->s.r.on_disconnect == DISCONNECT_KEEP && !d->delivered)
 		q->s.grace = now.mono + (left > 0 ? left : 1);
@@ -219,7 +230,7 @@ int engine_restore_request(struct engine *e, struct instant now, int64_t alive,
 	struct turn *t = turn_find(&e->r, &r->turn);
 	struct request *q;
 
-	if (!s || !t || t->s.session != s || !restorable(r->state) ||
+	if (!s || !t || t->s.session != s || !restorable(r->state) || !verdict_fits(r) ||
 		str_bytes(r->call).len > LIMIT_NAME || request_find_call(s, str_bytes(r->call)))
 		return -EUCLEAN;
 	q = request_new(&e->r, str_bytes(r->call));
@@ -243,14 +254,17 @@ int engine_restore_request(struct engine *e, struct instant now, int64_t alive,
 	q->s.shown = r->state != REQUEST_REVIEW;
 	q->s.stopped = true;
 	q->s.grace = r->on_disconnect == DISCONNECT_KEEP ? 0 : e->config.grace;
-	/* deadlines stood still while the broker was down */
+	/*
+	 * Deadlines stood still while the broker was down. By the clock that set them: what
+	 * it was set to since then says nothing of how long a request may wait.
+	 */
 	if (r->state == REQUEST_HELD) {
 		q->s.deadline = r->deadline;
 	} else if (r->deadline) {
 		int64_t died = alive > r->since ? alive : r->since;
 
-		q->s.deadline = r->deadline - (died < now.wall ? died : now.wall);
-		if (q->s.deadline <= 0)
+		if (__builtin_sub_overflow(r->deadline, died, &q->s.deadline) ||
+			q->s.deadline <= 0)
 			q->s.deadline = 1;
 	}
 	return entity_index(&e->r, q);

@@ -57,6 +57,67 @@ static bool collect_one(void *arg, struct bytes path, unsigned use)
 	return true;
 }
 
+/* A word as a path from the one directory that its command runs in. */
+static bool word_join(const struct shell_command *command, struct bytes word,
+	char joined[LIMIT_TEXT], struct bytes *out)
+{
+	const struct shell_cwd *const cwd = command->cwd;
+
+	if (word.len == 0 || word.len > LIMIT_TEXT || memchr(word.data, '\0', word.len))
+		return false;
+	*out = word;
+	if (*(const char *)word.data == '/')
+		return true;
+	if (cwd->n != 1 || cwd->path[0].len + 1 + word.len > LIMIT_TEXT)
+		return false;
+	memcpy(joined, cwd->path[0].data, cwd->path[0].len);
+	joined[cwd->path[0].len] = '/';
+	memcpy(joined + cwd->path[0].len + 1, word.data, word.len);
+	*out = (struct bytes){joined, cwd->path[0].len + 1 + word.len};
+	return true;
+}
+
+/* The next word of a command that may be a file; *left arguments are looked at. */
+static bool next_word(struct shell_args *args, unsigned *left, const struct shell_word **word,
+	struct bytes *text)
+{
+	struct shell_arg arg;
+
+	for (; *left > 0 && shell_args_next(args, &arg); --*left) {
+		if (arg.kind == SHELL_ARG_END || arg.kind == SHELL_ARG_SUBCOMMAND ||
+			arg.is_text || (arg.kind != SHELL_ARG_OPERAND && !arg.has_value))
+			continue;
+		*word = arg.kind != SHELL_ARG_OPERAND && arg.value_word ? arg.value_word
+									: arg.word;
+		*text = arg.kind == SHELL_ARG_OPERAND ? arg.word->text : arg.value;
+		return true;
+	}
+	return false;
+}
+
+/* Whatever may be a file of those that only read, a bare word, too: it may be a link. */
+static void find_read(struct collect *c, const struct shell *shell)
+{
+	unsigned left = LIMIT_READ_ARGS;
+
+	for (uint32_t i = 0; i < shell->n && left > 0; i++) {
+		const struct shell_command *const command = &shell->commands[i];
+		const struct shell_word *word;
+		char joined[LIMIT_TEXT];
+		struct bytes text, path;
+		struct shell_args args;
+
+		if (!(shell_traits(command) & SHELL_READS_ONLY))
+			continue;
+		shell_args_begin(&args, command->words, command->nwords);
+		for (; next_word(&args, &left, &word, &text); left--)
+			if (!(word->flags & SHELL_DYNAMIC) &&
+				word_join(command, text, joined, &path) &&
+				!collect_one(c, path, 0))
+				return;
+	}
+}
+
 static void read_command(struct judge *j, struct bytes command, struct bytes cwd,
 	struct bytes home, struct shell *out)
 {
@@ -69,6 +130,7 @@ static void find_operands(
 	struct judge *j, const struct floor_call *call, struct judge_operands *out)
 {
 	struct collect c = {.out = out, .text = j->text};
+	bool all;
 
 	out->n = 0;
 	out->all = true;
@@ -82,6 +144,10 @@ static void find_operands(
 		if (command->to && command->to->n == 1)
 			collect_one(&c, command->to->path[0], 0);
 	}
+	/* rules and floor can do without the rest; see word_inside */
+	all = out->all;
+	find_read(&c, call->shell);
+	out->all = all;
 }
 
 void judge_operands(struct judge *j, struct bytes command, struct bytes cwd, struct bytes home,
@@ -143,19 +209,10 @@ static void prepare_paths(struct judged *c)
 static const struct request_path *word_path(
 	const struct judged *c, const struct shell_command *command, struct bytes word)
 {
-	char joined[2 * LIMIT_TEXT + 1];
-	const struct shell_cwd *const cwd = command->cwd;
+	char joined[LIMIT_TEXT];
+	struct bytes path;
 
-	if (word.len == 0 || word.len > LIMIT_TEXT || memchr(word.data, '\0', word.len))
-		return NULL;
-	if (*(const char *)word.data == '/')
-		return resolved_as(c->call, word);
-	if (cwd->n != 1 || cwd->path[0].len > LIMIT_TEXT)
-		return NULL;
-	memcpy(joined, cwd->path[0].data, cwd->path[0].len);
-	joined[cwd->path[0].len] = '/';
-	memcpy(joined + cwd->path[0].len + 1, word.data, word.len);
-	return resolved_as(c->call, (struct bytes){joined, cwd->path[0].len + 1 + word.len});
+	return word_join(command, word, joined, &path) ? resolved_as(c->call, path) : NULL;
 }
 
 static bool is_read_redirect(const struct shell_redirect *r)
@@ -246,12 +303,7 @@ bool judged_known(const struct judged *c)
 	(SHELL_KEYWORD | SHELL_OPAQUE | SHELL_COVERED | SHELL_MORE | SHELL_BACKGROUND |        \
 		SHELL_ROOT | SHELL_NAME_DYNAMIC | SHELL_READS_CODE)
 
-static bool holds(struct bytes text, char c)
-{
-	return text.len > 0 && memchr(text.data, c, text.len);
-}
-
-/* A bare word of a command that takes no files by such is no path; all else has to be known. */
+/* What is not known to be inside may be a link that leads elsewhere, also a bare word. */
 static bool word_inside(const struct judged *c, const struct shell_command *command,
 	const struct shell_word *word, struct bytes text)
 {
@@ -260,30 +312,22 @@ static bool word_inside(const struct judged *c, const struct shell_command *comm
 	if (word->flags & (SHELL_DYNAMIC | SHELL_GLOB | SHELL_SUBST | SHELL_PROC | SHELL_PLACE))
 		return false;
 	p = word_path(c, command, text);
-	if (p)
-		return p->resolved && p->inside;
-	return text.len == 0 ||
-	       (!holds(text, '/') && *(const char *)text.data != '~' && !bytes_is(text, ".."));
+	return text.len == 0 || (p && p->resolved && p->inside);
 }
 
-static bool command_inside(const struct judged *c, const struct shell_command *command)
+static bool command_inside(
+	const struct judged *c, const struct shell_command *command, unsigned *left)
 {
+	const struct shell_word *word;
 	struct shell_args args;
-	struct shell_arg arg;
+	struct bytes text;
 
 	shell_args_begin(&args, command->words, command->nwords);
-	while (shell_args_next(&args, &arg)) {
-		const struct shell_word *const word =
-			arg.value_word ? arg.value_word : arg.word;
-
-		if (arg.kind == SHELL_ARG_END || arg.kind == SHELL_ARG_SUBCOMMAND ||
-			arg.is_text)
-			continue;
-		if (arg.kind == SHELL_ARG_OPERAND
-				? !word_inside(c, command, arg.word, arg.word->text)
-				: arg.has_value && !word_inside(c, command, word, arg.value))
+	for (; next_word(&args, left, &word, &text); --*left)
+		if (!word_inside(c, command, word, text))
 			return false;
-	}
+	if (*left == 0)
+		return false;
 	for (uint32_t i = 0; i < command->nredirects; i++) {
 		const struct shell_redirect *const r = &command->redirects[i];
 		const struct request_path *p;
@@ -306,6 +350,8 @@ static bool folder_inside(const struct judged *c, const struct shell_cwd *cwd)
 
 bool judged_reads(const struct judged *c)
 {
+	unsigned left = LIMIT_READ_ARGS;
+
 	if (!c->call->command.data || c->shell.n == 0 || c->shell.flags & READS_BARRED ||
 		!c->operands.all || c->call->facts & FACT_UNRESOLVED)
 		return false;
@@ -320,7 +366,7 @@ bool judged_reads(const struct judged *c)
 			continue;
 		if (command->to ? !folder_inside(c, command->to)
 				: !(shell_traits(command) & SHELL_READS_ONLY) ||
-					  !command_inside(c, command))
+					  !command_inside(c, command, &left))
 			return false;
 	}
 	return true;

@@ -8,6 +8,7 @@ broker_core_libcore_la_SOURCES = \
 	broker/core/effect.c \
 	broker/core/engine.c \
 	broker/core/engine.h \
+	broker/core/engine_always.c \
 	broker/core/engine_call.c \
 	broker/core/engine_check.c \
 	broker/core/engine_frontend.c \

@@ -89,6 +89,13 @@ static int by_rules(struct run *r, enum verdict verdict, enum pipeline_answer an
 	found = ruleset_match(r->c->judge->rules, verdict, &judged(r)->rule, &match);
 	if (found <= 0)
 		return found;
+	if (found > 1) {
+		say(out, PIPELINE_ASK, STEP_FLOOR, SOURCE_FLOOR);
+		out->floor = (struct floor_hit){"unread",
+			"it is too much to be compared with the rules", bytes_of(""),
+			SHELL_NONE, 0};
+		return 0;
+	}
 	say(out, answer, step, SOURCE_RULE);
 	out->rule = match;
 	return 0;

@@ -138,7 +138,7 @@ static uint32_t request_bytes(const struct request *q)
 	const struct request_data *r = &q->s.r;
 	const struct decision *d = request_decision(q);
 	const struct str *const texts[] = {r->input, r->summary, r->description, r->command,
-		r->extra, d->updated_input, d->answers};
+		r->url, r->extra, d->updated_input, d->answers};
 	size_t n = 0;
 
 	for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++)

@@ -37,13 +37,13 @@ void explainer_free(struct explainer *x)
 	free(x);
 }
 
-int explainer_rules(struct explainer *x, struct bytes text, struct explain_problem *problem)
+static int rules_load(struct ruleset *set, struct bytes text, struct explain_problem *problem)
 {
 	const struct rule_origin origin = {
 		.scope = RULE_USER, .uid = RULE_ANY_UID, .file = bytes_of("rules")};
 	struct rule_problem p = {.line = 0};
 	size_t n = 0;
-	int err = ruleset_load(x->judge.rules, &origin, text, &p, 1, &n);
+	int err = ruleset_load(set, &origin, text, &p, 1, &n);
 
 	if (err == -EFBIG || err == -ENOSPC) {
 		*problem = (struct explain_problem){0, 0,
@@ -53,6 +53,11 @@ int explainer_rules(struct explainer *x, struct bytes text, struct explain_probl
 	if (err == 1)
 		*problem = (struct explain_problem){p.line, p.column, rule_error_text(p.error)};
 	return err;
+}
+
+int explainer_rules(struct explainer *x, struct bytes text, struct explain_problem *problem)
+{
+	return rules_load(x->judge.rules, text, problem);
 }
 
 int explainer_floor_add(struct explainer *x, struct bytes line, struct explain_problem *problem)
@@ -89,19 +94,38 @@ struct folders {
 	char *cwd, *workspace, *home;
 };
 
-static int path_take(struct bytes given, const struct folders *f, struct request_path *out)
+static int path_lookup(struct bytes given, const struct explain_call *call,
+	const struct folders *f, struct request_path *out)
 {
 	char *lexical = NULL;
-	int err = path_lexical(given, f->cwd, f->home, &lexical);
+	int err;
 
-	if (err < 0)
+	if (call->resolved) {
+		for (unsigned i = 0; i < call->n_paths; i++) {
+			const struct explain_path *const p = &call->paths[i];
+
+			if (!bytes_equal(p->path, given) || !p->resolved.data)
+				continue;
+			out->resolved = str_new(p->resolved.data, p->resolved.len);
+			out->inside = p->inside;
+			return out->resolved ? 0 : -ENOMEM;
+		}
+		return 0;
+	}
+	err = path_lexical(given, f->cwd, f->home, &lexical);
+	if (err < 0 || !lexical)
 		return err;
-	out->given = str_new(given.data, given.len);
-	out->resolved = lexical ? str_new(lexical, strlen(lexical)) : NULL;
-	out->inside = lexical && f->workspace && path_inside(f->workspace, lexical);
-	err = out->given && (!lexical || out->resolved) ? 0 : -ENOMEM;
+	out->resolved = str_new(lexical, strlen(lexical));
+	out->inside = f->workspace && path_inside(f->workspace, lexical);
 	free(lexical);
-	return err;
+	return out->resolved ? 0 : -ENOMEM;
+}
+
+static int path_take(struct bytes given, const struct explain_call *call,
+	const struct folders *f, struct request_path *out)
+{
+	out->given = str_new(given.data, given.len);
+	return out->given ? path_lookup(given, call, f, out) : -ENOMEM;
 }
 
 static const char *answer_name(enum pipeline_answer answer)
@@ -150,28 +174,97 @@ static int answer_fill(struct explainer *x, const struct pipeline_result *r,
 	return 0;
 }
 
-static int judge_facts(struct explainer *x, const struct facts_input *in, enum mode mode,
-	const struct facts *facts, struct explanation *out)
+/* A call whose facts are known, for as long as it is looked at. */
+struct prepared {
+	struct folders f;
+	struct facts_input in;
+	struct request_path paths[LIMIT_LOOKUPS];
+	struct facts_draft draft;
+	struct facts facts;
+	struct judge_call call;
+	enum mode mode;
+	unsigned n;
+};
+
+static void call_release(struct prepared *p)
+{
+	for (unsigned i = 0; i < p->n; i++) {
+		str_unref(p->paths[i].given);
+		str_unref(p->paths[i].resolved);
+	}
+	facts_release(&p->draft);
+	free(p->f.cwd);
+	free(p->f.workspace);
+	free(p->f.home);
+}
+
+static int call_facts(struct explainer *x, const struct explain_call *call, struct prepared *p)
+{
+	int err;
+
+	p->f = (struct folders){copy(p->in.cwd), copy(p->in.workspace), copy(p->in.home)};
+	if ((p->in.cwd.data && !p->f.cwd) || (p->in.workspace.data && !p->f.workspace) ||
+		(p->in.home.data && !p->f.home))
+		return -ENOMEM;
+	err = facts_collect(&x->judge, &p->in, &p->draft);
+	while (err == 0 && p->n < p->draft.n_paths) {
+		err = path_take(p->draft.paths[p->n], call, &p->f, &p->paths[p->n]);
+		p->n++;
+	}
+	return err < 0 ? err : facts_finish(&p->draft, p->paths, p->n, &p->facts);
+}
+
+/* nothing is as good as absent */
+static struct bytes given(struct bytes text)
+{
+	return text.len ? text : (struct bytes){NULL, 0};
+}
+
+/* To be released, whatever is returned. As explain. */
+static int call_prepare(
+	struct explainer *x, const struct explain_call *call, struct prepared *p)
+{
+	const int mode = call->mode.data ? mode_parse(call->mode) : MODE_NORMAL;
+	const int kind = call->kind.data ? kind_parse(call->kind) : -1;
+	int err;
+
+	*p = (struct prepared){.mode = MODE_NORMAL};
+	if (mode < 0 || (call->kind.data && kind < 0) || !absolute(call->cwd) ||
+		!absolute(call->workspace) || !absolute(call->home))
+		return -EINVAL;
+	p->mode = (enum mode)mode;
+	p->in = (struct facts_input){.tool = call->tool,
+		.input = call->input,
+		.type = REQUEST_TYPE_TOOL_CALL,
+		.claimed_kind = kind,
+		.cwd = given(call->cwd),
+		.workspace = given(call->workspace),
+		.home = given(call->home)};
+	err = call_facts(x, call, p);
+	p->call = (struct judge_call){
+		.tool = p->in.tool,
+		.command = p->facts.command,
+		.url = p->facts.url,
+		.kind = p->facts.kind,
+		.facts = p->facts.flags,
+		.paths = p->facts.paths,
+		.n_paths = p->facts.n_paths,
+		.n_operands = p->facts.n_operands,
+		.cwd = p->in.cwd,
+		.workspace = p->in.workspace,
+		.home = p->in.home,
+	};
+	return err;
+}
+
+static int call_judge(struct explainer *x, const struct prepared *p, struct explanation *out)
 {
 	const struct pipeline_call c = {
 		.type = REQUEST_TYPE_TOOL_CALL,
-		.mode = mode,
-		.mutating = facts->mutating,
+		.mode = p->mode,
+		.mutating = p->facts.mutating,
 		.judge = &x->judge,
-		.call =
-			{
-				.tool = in->tool,
-				.command = facts->command,
-				.url = facts->url,
-				.kind = facts->kind,
-				.facts = facts->flags,
-				.paths = facts->paths,
-				.n_paths = facts->n_paths,
-				.n_operands = facts->n_operands,
-				.cwd = in->cwd,
-				.workspace = in->workspace,
-				.home = in->home,
-			},
+		.call = p->call,
 	};
 	struct pipeline_trace trace = {.n = 0};
 	struct pipeline_result r;
@@ -182,52 +275,83 @@ static int judge_facts(struct explainer *x, const struct facts_input *in, enum m
 
 int explain(struct explainer *x, const struct explain_call *call, struct explanation *out)
 {
-	struct facts_input in = {.tool = call->tool,
-		.input = call->input,
-		.type = REQUEST_TYPE_TOOL_CALL,
-		.claimed_kind = -1,
-		.cwd = call->cwd,
-		.workspace = call->workspace,
-		.home = call->home};
-	const int mode = call->mode.data ? mode_parse(call->mode) : MODE_NORMAL;
-	struct request_path paths[LIMIT_LOOKUPS] = {{NULL, NULL, false}};
-	struct folders f;
-	struct facts_draft draft;
-	struct facts facts;
-	unsigned n = 0;
+	struct prepared p;
+	int err = call_prepare(x, call, &p);
+
+	if (err == 0)
+		err = call_judge(x, &p, out);
+	call_release(&p);
+	return err;
+}
+
+/* ---- sets of rules by themselves ---- */
+
+struct explain_rules {
+	struct ruleset *set;
+};
+
+int explain_rules_new(struct explain_rules **out)
+{
+	struct explain_rules *r = calloc(1, sizeof(*r));
+
+	if (r)
+		r->set = ruleset_new();
+	if (!r || !r->set) {
+		free(r);
+		return -ENOMEM;
+	}
+	*out = r;
+	return 0;
+}
+
+void explain_rules_free(struct explain_rules *r)
+{
+	if (!r)
+		return;
+	ruleset_free(r->set);
+	free(r);
+}
+
+int explain_rules_load(
+	struct explain_rules *r, struct bytes text, struct explain_problem *problem)
+{
+	return rules_load(r->set, text, problem);
+}
+
+static int verdict_line(
+	struct ruleset *set, enum verdict verdict, const struct judged *judged, uint32_t *line)
+{
+	struct rule_match match;
+	int found = ruleset_match(set, verdict, &judged->rule, &match);
+
+	if (found > 0)
+		*line = match.rule->line;
+	return found < 0 ? found : 0;
+}
+
+static int set_match(
+	struct ruleset *set, const struct judged *judged, struct explain_match *out)
+{
 	int err;
 
-	/* nothing is as good as absent */
-	if (!in.cwd.len)
-		in.cwd.data = NULL;
-	if (!in.workspace.len)
-		in.workspace.data = NULL;
-	if (!in.home.len)
-		in.home.data = NULL;
-	if (mode < 0 || !absolute(call->cwd) || !absolute(call->workspace) ||
-		!absolute(call->home))
-		return -EINVAL;
-	f = (struct folders){copy(in.cwd), copy(in.workspace), copy(in.home)};
-	err = (in.cwd.data && !f.cwd) || (in.workspace.data && !f.workspace) ||
-			      (in.home.data && !f.home)
-		      ? -ENOMEM
-		      : facts_collect(&x->judge, &in, &draft);
-	if (err < 0)
-		goto out;
-	for (; err == 0 && n < draft.n_paths; n++)
-		err = path_take(draft.paths[n], &f, &paths[n]);
+	*out = (struct explain_match){0, 0, 0};
+	err = verdict_line(set, VERDICT_DENY, judged, &out->deny);
 	if (err == 0)
-		err = facts_finish(&draft, paths, n, &facts);
+		err = verdict_line(set, VERDICT_ASK, judged, &out->ask);
+	return err < 0 ? err : verdict_line(set, VERDICT_ALLOW, judged, &out->allow);
+}
+
+int explainer_match(struct explainer *x, const struct explain_call *call,
+	struct explain_rules *const *sets, size_t n, struct explain_match *out)
+{
+	struct prepared p;
+	struct judged judged;
+	int err = call_prepare(x, call, &p);
+
 	if (err == 0)
-		err = judge_facts(x, &in, (enum mode)mode, &facts, out);
-	for (unsigned i = 0; i < n; i++) {
-		str_unref(paths[i].given);
-		str_unref(paths[i].resolved);
-	}
-	facts_release(&draft);
-out:
-	free(f.cwd);
-	free(f.workspace);
-	free(f.home);
+		judge_prepare(&x->judge, &p.call, &judged);
+	for (size_t i = 0; err == 0 && i < n; i++)
+		err = set_match(sets[i]->set, &judged, &out[i]);
+	call_release(&p);
 	return err;
 }

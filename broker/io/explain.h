@@ -29,15 +29,27 @@ struct explain_problem {
  */
 int explainer_rules(struct explainer *x, struct bytes text, struct explain_problem *problem);
 /* One more line of the floor, `NAME GUARDS PATTERN`. Returns like explainer_rules. */
-int explainer_floor_add(struct explainer *x, struct bytes line, struct explain_problem *problem);
+int explainer_floor_add(
+	struct explainer *x, struct bytes line, struct explain_problem *problem);
 /* false: there is no entry of that name, or it can't be switched off. */
 bool explainer_floor_off(struct explainer *x, struct bytes name);
 
+/* A path of a call, as the broker's prompts have it. */
+struct explain_path {
+	struct bytes path, resolved; /* resolved data NULL: it could not be */
+	bool inside;		     /* of the workspace */
+};
+
 struct explain_call {
 	struct bytes tool;
-	struct bytes input; /* MessagePack; data NULL: none */
+	struct bytes input;		   /* MessagePack; data NULL: none */
 	struct bytes cwd, workspace, home; /* absolute; empty: not known */
 	struct bytes mode;		   /* data NULL: normal */
+	struct bytes kind;		   /* as the agent claims; data NULL: it does not */
+	/* how the broker resolved them: one that is not among these was not */
+	const struct explain_path *paths;
+	unsigned n_paths;
+	bool resolved; /* false: there are none, they are resolved by their text */
 };
 
 #define EXPLAIN_STEPS_MAX 12u
@@ -56,7 +68,29 @@ struct explanation {
 	} path[EXPLAIN_STEPS_MAX];
 };
 
-/* 0; -EINVAL: cwd, workspace or home is not absolute, or there is no such mode; -ENOMEM. */
+/*
+ * 0; -EINVAL: cwd, workspace or home is not absolute, or there is no such mode or kind;
+ * -ENOMEM.
+ */
 int explain(struct explainer *x, const struct explain_call *call, struct explanation *out);
+
+/* ---- sets of rules by themselves, without floor and mode ---- */
+
+struct explain_rules;
+
+int explain_rules_new(struct explain_rules **out); /* -ENOMEM */
+void explain_rules_free(struct explain_rules *r);  /* NULL is fine */
+/* As explainer_rules. */
+int explain_rules_load(
+	struct explain_rules *r, struct bytes text, struct explain_problem *problem);
+
+/* The line of the rule of each verdict that speaks for a call; 0: none does. */
+struct explain_match {
+	uint32_t deny, ask, allow;
+};
+
+/* What each of n sets says of a call, in out[0] to out[n - 1]. Returns like explain. */
+int explainer_match(struct explainer *x, const struct explain_call *call,
+	struct explain_rules *const *sets, size_t n, struct explain_match *out);
 
 #endif

@@ -87,7 +87,7 @@ void gateway_step(struct gateway *g, struct client *client, struct command *c)
 	if (err == 0)
 		err = engine_step(&g->engine, gateway_now(g), c, &out);
 	if (err == 0)
-		err = effects_take(g, out);
+		err = effects_take(g, c->by, out);
 	g->n_commands++;
 	if (err < 0)
 		batch_fail(g, err);
@@ -183,6 +183,7 @@ static int on_frame(void *arg, struct peer *p, struct bytes raw)
 		return err;
 	/* only the hello of an agent takes one */
 	peer_receive_fds(p, !client->frontend && !client->link->s.session);
+	peer_brief(p, client->frontend && !client->frontend->s.greeted);
 	batch_bound(g);
 	if (client->outstanding >= LIMIT_OUTSTANDING && !client->full) {
 		client->full = true;
@@ -289,7 +290,7 @@ void gateway_accepted(void *gateway, enum listener_kind kind, int fd,
 	struct gateway *g = gateway;
 	struct client *client = calloc(1, sizeof(*client));
 	struct account *account = NULL;
-	int err = client ? account_get(g->accounts, cred->uid, &account) : -ENOMEM;
+	int err = client ? account_get(g->accounts[kind], cred->uid, &account) : -ENOMEM;
 
 	if (err < 0)
 		goto fail;
@@ -309,6 +310,7 @@ void gateway_accepted(void *gateway, enum listener_kind kind, int fd,
 	if (err != 0)
 		goto fail;
 	client->peer->data = client;
+	peer_brief(client->peer, kind == LISTENER_FRONTEND);
 	if (client->frontend)
 		client->serial = ++g->serial;
 	TAILQ_INSERT_TAIL(client->frontend ? &g->frontends : &g->agents, client, entry);
@@ -325,7 +327,7 @@ fail:
 	free(client);
 	account_unref(account);
 	process_unref(process);
-	close(fd);
+	peers_turn_away(g->peers, fd);
 }
 
 /* ---- the loop ---- */
@@ -386,6 +388,7 @@ static void times_run(struct gateway *g)
 {
 	struct instant now = gateway_now(g);
 	int64_t due = engine_next_deadline(&g->engine);
+	int err;
 
 	memory_return(g);
 	sleep_check(g, now);
@@ -401,10 +404,11 @@ static void times_run(struct gateway *g)
 		if (g->engine.r.n_pending && batch_store(g, JOURNAL_ALIVE, &now.wall) < 0)
 			batch_fail(g, g->store_error);
 		g->prune = g->retention.max_age_us || g->retention.max_bytes;
+		if (!g->failing && (err = standing_tick(g, false)) < 0)
+			batch_fail(g, err);
 	}
 	if (g->failing && now.mono >= g->retry_at) {
-		int err = journal_probe(g->journal);
-
+		err = journal_probe(g->journal);
 		if (err == 0)
 			batch_catch_up(g);
 		else

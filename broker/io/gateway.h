@@ -24,6 +24,8 @@ struct gateway_options {
 	const char *store_name; /* for people: the path, or "memory" */
 	struct log *log;
 	const struct config *config; /* read during the call */
+	/* folders of rule files where the configuration names none; NULL: none */
+	const char *admin_rules, *user_rules;
 	bool user_mode;
 };
 
@@ -34,7 +36,12 @@ struct process_table *gateway_processes(struct gateway *g);
 /* A connection that a listener accepted. */
 void gateway_accepted(void *gateway, enum listener_kind kind, int fd,
 	const struct process_cred *cred, struct process *process);
-/* New configuration; takes effect at once. */
+/* Reads the files of rules, and the floor's, for the first time. Errors as below. */
+int gateway_rules(struct gateway *g, const struct config *config);
+/*
+ * New configuration, and rules read anew; takes effect at once, as a whole. -EINVAL: there
+ * is something wrong in the rules, which is in the log, and nothing has changed. -ENOMEM.
+ */
 int gateway_configure(struct gateway *g, const struct config *config);
 
 /*

@@ -7,7 +7,6 @@
 #include <string.h>
 
 #define STAGE_KEEP (256u << 10)
-
 static const struct bytes none;
 
 /* ---- messages ---- */
@@ -225,6 +224,7 @@ static int session_put(struct gateway *g, const struct session *s)
 	struct session_record r;
 	int err = engine_record_session(s, &r);
 
+	session_stored(g, &r);
 	if (err == 0)
 		err = journal_put(g->journal, JOURNAL_SESSION, &r);
 	str_unref(r.key);
@@ -350,6 +350,7 @@ void batch_commit(struct gateway *g)
 		g->commits++;
 	}
 	engine_commit(&g->engine);
+	standing_commit(g);
 	endings_commit(g);
 	stage_send(g, false);
 	for (size_t i = 0; i < g->n_events; i++) {
@@ -436,7 +437,7 @@ static void suspend_unrecorded(struct gateway *g, const struct sender *s)
 	g->unrecorded = true;
 	err = engine_step(&g->engine, gateway_now(g), &c, &out);
 	if (err == 0)
-		err = effects_take(g, out);
+		err = effects_take(g, c.by, out);
 	g->unrecorded = false;
 	if (err < 0) {
 		engine_rollback(&g->engine);
@@ -462,6 +463,7 @@ void batch_fail(struct gateway *g, int error)
 	engine_each_fresh_request(&g->engine, lost_note, g);
 	journal_rollback(g->journal);
 	engine_rollback(&g->engine);
+	standing_rollback(g);
 	if (store) {
 		/* what is put off until then does not put it off further */
 		if (!g->failing || now.mono >= g->retry_at)

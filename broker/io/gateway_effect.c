@@ -70,35 +70,10 @@ static const char *const result_names[] = {
 	[RESULT_INVALID] = "invalid",
 };
 
-static void remember(const struct ended_request *list, size_t n, const struct client *client,
-	struct decided *d)
-{
-	for (size_t i = 0; list && i < n; i++) {
-		const struct ended_request *x = &list[i];
-
-		if (uuid_compare(&x->id, &d->request) == 0 && !uuid_is_nil(&x->id) &&
-			(x->uid == client->frontend->uid || client->frontend->admin)) {
-			d->result = RESULT_GONE;
-			d->state = x->state;
-			d->source = x->source;
-		}
-	}
-}
-
-/* A request that the engine has forgotten may have ended a moment ago. */
-static struct decided remembered(struct gateway *g, const struct client *client, struct decided d)
-{
-	if (d.result != RESULT_NOT_FOUND)
-		return d;
-	remember(g->ended, GATEWAY_ENDED_MAX, client, &d);
-	remember(g->ending, g->n_ending, client, &d);
-	return d;
-}
-
 static void reply_result(struct gateway *g, struct wire_buffer *b, const struct client *client,
 	const struct decided *given, bool named)
 {
-	struct decided d = remembered(g, client, *given);
+	struct decided d = ended_recall(g, client, *given);
 	struct wire_open m;
 
 	wire_map_open(&m, b);
@@ -399,41 +374,12 @@ static void take_note(struct gateway *g, const struct effect *e)
 
 /* ---- records ---- */
 
-static int note_ended(struct gateway *g, const struct history_row *row)
-{
-	struct ended_request *items;
-
-	if (uuid_is_nil(&row->request))
-		return 0;
-	items = grow(g->ending, g->n_ending, &g->ending_size, sizeof(*items));
-	if (!items)
-		return -ENOMEM;
-	g->ending = items;
-	g->ending[g->n_ending++] = (struct ended_request){ row->request, row->state, row->source,
-		row->event == HISTORY_DECISION ? row->verdict : VERDICT_NONE, row->uid };
-	return 0;
-}
-
-void endings_commit(struct gateway *g)
-{
-	if (!g->ended && g->n_ending)
-		g->ended = calloc(GATEWAY_ENDED_MAX, sizeof(*g->ended));
-	for (size_t i = 0; i < g->n_ending; i++) {
-		const struct ended_request *x = &g->ending[i];
-
-		if (x->verdict != VERDICT_NONE)
-			g->decisions[x->verdict][x->source]++;
-		if (g->ended)
-			g->ended[g->n_ended++ % GATEWAY_ENDED_MAX] = *x;
-	}
-	g->n_ending = 0;
-}
-
 static int take_session(struct gateway *g, const struct session *s)
 {
 	struct session_record r;
 	int err = engine_record_session(s, &r);
 
+	session_stored(g, &r);
 	if (err == 0)
 		err = batch_store(g, JOURNAL_SESSION, &r);
 	str_unref(r.key);
@@ -460,14 +406,18 @@ static int take_store(struct gateway *g, const struct effect *e)
 	case JOURNAL_TURN: return batch_store(g, e->store.op, &ENTITY_OF(x, turn)->s.r);
 	case JOURNAL_REQUEST: return take_request(g, ENTITY_OF(x, request));
 	case JOURNAL_SESSION_REMOVE:
-	case JOURNAL_TURN_REMOVE:
+	case JOURNAL_TURN_REMOVE: {
+		int err = standing_drop_owner(g, entity_id(x));
+
+		return err < 0 ? err : batch_store(g, e->store.op, entity_id(x));
+	}
 	case JOURNAL_REQUEST_REMOVE: return batch_store(g, e->store.op, entity_id(x));
 	default: break;
 	}
 	return 0;
 }
 
-int effects_take(struct gateway *g, const struct effects *out)
+int effects_take(struct gateway *g, struct bytes by, const struct effects *out)
 {
 	for (size_t i = 0; i < out->n; i++) {
 		const struct effect *e = &out->items[i];
@@ -481,11 +431,12 @@ int effects_take(struct gateway *g, const struct effects *out)
 		case EFFECT_NOTE: take_note(g, e); break;
 		case EFFECT_STORE: err = take_store(g, e); break;
 		case EFFECT_HISTORY:
-			err = note_ended(g, &e->row);
+			err = ended_note(g, &e->row);
 			if (err == 0)
 				err = batch_store(g, JOURNAL_HISTORY, &e->row);
 			break;
 		case EFFECT_WATCH: err = subject_change(g, &e->process, true); break;
+		case EFFECT_RULE: err = standing_from(g, by, e); break;
 		case EFFECT_UNWATCH: err = subject_change(g, &e->process, false); break;
 		}
 		if (err == 0 && g->stage.error)

@@ -163,6 +163,7 @@ static int decision_parse(struct gateway *g, struct bytes element, struct comman
 	if (d->has_digest)
 		memcpy(d->digest, m.digest.data, sizeof(d->digest));
 	d->reason = m.reason;
+	d->rule = m.rule;
 	d->updated_input = m.updated_input;
 	d->answers = m.answers;
 	return d->updated_input.data ? edit_facts(g, d, edit) : 0;
@@ -306,6 +307,10 @@ int frontend_frame(struct gateway *g, struct client *client, const struct wire_f
 	case WIRE_FRONTEND_SUSPEND:
 	case WIRE_FRONTEND_RESUME:
 	case WIRE_FRONTEND_END_TURN: v = steer_parse(g, client, f, method, &c); break;
+	case WIRE_FRONTEND_RULES_LIST:
+	case WIRE_FRONTEND_RULES_ADD:
+	case WIRE_FRONTEND_RULES_LINT:
+	case WIRE_FRONTEND_RULES_REMOVE: return frontend_rules(g, client, f, method);
 	case WIRE_FRONTEND_BYE:
 		c.type = COMMAND_FRONTEND_BYE;
 		v = 0;

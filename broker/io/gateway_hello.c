@@ -98,7 +98,7 @@ static int subject_of(struct gateway *g, struct client *client, const struct wir
 		fd = peer_take_fd(client->peer);
 		err = fd < 0 ? -EBADF : process_from_pidfd(g->processes, fd, out);
 		if (fd >= 0)
-			close(fd);
+			peer_close_fd(client->peer, fd);
 		if (err < 0) {
 			answer_error(g, client, f->id, WIRE_BAD_SUBJECT,
 				"no pidfd of a living process came with hello", NULL, none);

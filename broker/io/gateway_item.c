@@ -2,7 +2,9 @@
 /* Sessions, turns and requests as the items of the protocol. */
 #include "broker/io/gateway_private.h"
 
+#include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 
 struct client *client_of(struct link *l)
 {
@@ -235,6 +237,39 @@ static void put_why(struct wire_open *m, const struct str *found)
 	wire_close(&f);
 }
 
+#define SUGGESTION_SHOWN 4096u /* longer ones are shown by `get` alone */
+
+/* The rules that a person may choose for this and later calls. */
+static void put_suggestions(
+	struct gateway *g, struct wire_open *m, const struct request *q, bool whole)
+{
+	static const char *const kinds[] = {[SUGGEST_EXACT] = "exact",
+		[SUGGEST_PREFIX] = "prefix",
+		[SUGGEST_FOLDER] = "folder",
+		[SUGGEST_HOST] = "host",
+		[SUGGEST_TOOL] = "tool"};
+	struct suggestions list = {.n = 0};
+	struct wire_open a, s;
+
+	if (!request_state_pending(q->s.r.state))
+		return;
+	if (request_suggest(&g->engine, q, &list) < 0)
+		m->b->error = -ENOMEM;
+	wire_map_key(m, "suggestions");
+	wire_array_open(&a, m->b);
+	for (size_t i = 0; i < list.n; i++) {
+		if (!whole && strlen(list.items[i].text) > SUGGESTION_SHOWN)
+			continue;
+		wire_array_item(&a);
+		wire_map_open(&s, m->b);
+		wire_map_strz(&s, "kind", kinds[list.items[i].kind]);
+		wire_map_strz(&s, "rule", list.items[i].text);
+		wire_close(&s);
+	}
+	wire_close(&a);
+	suggestions_free(&list);
+}
+
 static void request_pack(
 	struct gateway *g, struct wire_buffer *b, const struct request *q, bool whole)
 {
@@ -261,6 +296,7 @@ static void request_pack(
 	put_str(&m, "command", r->command);
 	put_paths(&m, r);
 	put_str(&m, "cwd", r->cwd);
+	put_str(&m, "workspace", request_session(q)->s.r.workspace);
 	if (r->input && (whole || r->input->len <= LIMIT_INLINE_INPUT))
 		wire_map_raw(&m, "input", str_bytes(r->input));
 	else if (r->input)
@@ -268,6 +304,7 @@ static void request_pack(
 	wire_map_strz(&m, "step", step_name(r->step));
 	wire_map_strz(&m, "why", step_why(r->step));
 	put_why(&m, r->why);
+	put_suggestions(g, &m, q, whole);
 	put_time(&m, "since", r->since);
 	put_deadline(g, &m, q);
 	wire_map_bin(&m, "digest", (struct bytes){ r->digest, sizeof(r->digest) });

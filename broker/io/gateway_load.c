@@ -60,14 +60,26 @@ int gateway_configure(struct gateway *g, const struct config *config)
 	struct engine_config e;
 	char **names, **before = g->required;
 	size_t n, n_before = g->n_required;
-	int err = names_copy(config, &names, &n);
+	struct rules_fresh fresh;
+	int err;
 
+	/* what is being decided is decided by the old ones */
+	batch_commit(g);
+	err = rules_read(g, config, &fresh);
 	if (err < 0)
 		return err;
+	err = names_copy(config, &names, &n);
+	if (err < 0) {
+		ruleset_free(fresh.rules);
+		floor_free(fresh.floor);
+		return err;
+	}
+	rules_swap(g, &fresh);
 	g->required = names;
 	g->n_required = n;
 	config_map(g, config, &e);
-	accounts_set_limits(g->accounts, &config->limits);
+	for (int kind = 0; kind < LISTENER_N; kind++)
+		accounts_set_limits(g->accounts[kind], &config->limits);
 	g->retention = (struct retention){ config->store_age_us, config->store_size };
 	engine_configure(&g->engine, &e);
 	/* once is enough, however often it is read while the store fails */
@@ -91,6 +103,21 @@ static int epoch_make(struct gateway *g)
 	return 0;
 }
 
+/* Twenty bits of it, which no start time reaches: 2^40 ticks are 348 years. */
+static int boot_read(struct gateway *g)
+{
+	FILE *f = fopen("/proc/sys/kernel/random/boot_id", "re");
+	unsigned bits;
+	int n;
+
+	if (!f)
+		return -errno;
+	n = fscanf(f, "%5x", &bits);
+	fclose(f);
+	g->boot = (uint64_t)bits << 40;
+	return n == 1 ? 0 : -EBADMSG;
+}
+
 int gateway_new(struct gateway **out, const struct gateway_options *o)
 {
 	struct gateway *g = calloc(1, sizeof(*g));
@@ -103,11 +130,14 @@ int gateway_new(struct gateway **out, const struct gateway_options *o)
 	g->journal = o->journal;
 	g->log = o->log;
 	g->store_name = o->store_name;
+	g->admin_rules = o->admin_rules;
+	g->user_rules = o->user_rules;
 	g->user_mode = o->user_mode;
 	g->retention = (struct retention){ o->config->store_age_us, o->config->store_size };
 	TAILQ_INIT(&g->agents);
 	TAILQ_INIT(&g->frontends);
 	STAILQ_INIT(&g->late);
+	TAILQ_INIT(&g->standing);
 	RB_INIT(&g->subjects_held);
 	wire_buffer_init(&g->stage, SIZE_MAX / 2);
 	g->started = gateway_now(g).mono;
@@ -126,7 +156,9 @@ int gateway_new(struct gateway **out, const struct gateway_options *o)
 	if (err == 0)
 		err = epoch_make(g);
 	if (err == 0)
-		err = accounts_new(&g->accounts, &o->config->limits);
+		err = boot_read(g);
+	for (int kind = 0; kind < LISTENER_N && err == 0; kind++)
+		err = accounts_new(&g->accounts[kind], &o->config->limits);
 	if (err == 0)
 		err = process_table_new(&g->processes, g->base, 0, on_died, g);
 	if (err == 0)
@@ -155,8 +187,10 @@ void gateway_free(struct gateway *g)
 	peers_free(g->peers);
 	process_unref(g->self);
 	process_table_free(g->processes);
-	accounts_free(g->accounts);
+	for (int kind = 0; kind < LISTENER_N; kind++)
+		accounts_free(g->accounts[kind]);
 	engine_fini(&g->engine);
+	standing_free(g);
 	judge_fini(&g->judge);
 	if (g->timer)
 		event_free(g->timer);
@@ -194,8 +228,10 @@ struct loading {
 static int load_session(void *arg, const struct session_record *r)
 {
 	struct loading *l = arg;
+	struct session_record s = *r;
 
-	return engine_restore_session(&l->g->engine, r);
+	session_stored(l->g, &s);
+	return engine_restore_session(&l->g->engine, &s);
 }
 
 static int load_turn(void *arg, const struct turn_record *r)
@@ -203,6 +239,44 @@ static int load_turn(void *arg, const struct turn_record *r)
 	struct loading *l = arg;
 
 	return engine_restore_turn(&l->g->engine, r);
+}
+
+/*
+ * Whoever answers a pending request names its digest, and means what is shown beside it:
+ * so the digest has to be that of the record, and the rest be found out from the input.
+ */
+static int load_pending(struct loading *l, const struct request_record *r,
+	const struct facts_draft *draft, const struct facts *facts)
+{
+	struct request_path paths[LIMIT_PATHS];
+	struct request_record shown = *r;
+	int err = 0;
+
+	if (memcmp(facts->digest, r->digest, sizeof(r->digest)) != 0)
+		return -EUCLEAN;
+	shown.command = NULL;
+	if (facts->command.data) {
+		shown.command = str_new(facts->command.data, facts->command.len);
+		err = shown.command ? 0 : -ENOMEM;
+	}
+	shown.n_paths = 0;
+	shown.paths = paths;
+	for (unsigned i = 0; err == 0 && i < r->n_paths; i++) {
+		paths[i] = r->paths[i];
+		if (r->n_paths == draft->n_paths)
+			paths[i].given = str_new(draft->paths[i].data, draft->paths[i].len);
+		else
+			str_ref(paths[i].given);
+		err = paths[i].given ? 0 : -ENOMEM;
+		shown.n_paths += err == 0;
+	}
+	if (err == 0)
+		err = engine_restore_request(
+			&l->g->engine, l->now, l->state.alive, &shown, facts);
+	for (unsigned i = 0; i < shown.n_paths; i++)
+		str_unref(paths[i].given);
+	str_unref(shown.command);
+	return err;
 }
 
 /* What a request's record does not hold is found out from it anew. */
@@ -220,8 +294,11 @@ static int load_request(void *arg, const struct request_record *r)
 
 	if (err < 0)
 		return err;
+	draft.kind = r->kind; /* as another version may have seen it */
 	err = facts_finish(&draft, r->paths, r->n_paths, &facts);
-	if (err == 0)
+	if (err == 0 && request_state_pending(r->state))
+		err = load_pending(l, r, &draft, &facts);
+	else if (err == 0)
 		err = engine_restore_request(&l->g->engine, l->now, l->state.alive, r, &facts);
 	facts_release(&draft);
 	return err;
@@ -273,10 +350,17 @@ static int load_decision(void *arg, const struct history_row *row)
 				 row->state == REQUEST_DENIED ? signature : NULL);
 }
 
+static int load_rule(void *arg, const struct rule_record *r)
+{
+	struct loading *l = arg;
+
+	return standing_load(l->g, r);
+}
+
 int gateway_load(struct gateway *g)
 {
 	static const struct journal_loader loader = { load_session, load_turn, load_request,
-		load_decision };
+		load_decision, load_rule };
 	struct loading l = { .g = g, .now = gateway_now(g) };
 	struct command c = { .type = COMMAND_RESTARTED };
 	int err = journal_load(g->journal, &loader, &l, &l.state);
@@ -287,8 +371,13 @@ int gateway_load(struct gateway *g)
 	}
 	if (uuid_compare(&l.state.newest, &g->engine.newest) > 0)
 		g->engine.newest = l.state.newest;
+	if (l.state.rule_id > g->rule_id)
+		g->rule_id = l.state.rule_id;
 	engine_commit(&g->engine);
 	gateway_step(g, NULL, &c);
+	err = standing_settle(g);
+	if (err < 0)
+		return err;
 	batch_commit(g);
 	return g->failing ? g->store_error : 0;
 }

@@ -122,6 +122,16 @@ struct home {
 	char *path; /* NULL: none */
 };
 
+/* A rule that somebody made and that stays, as the store has it. */
+struct standing_rule {
+	TAILQ_ENTRY(standing_rule) entry;
+	struct rule_record r;
+	uint64_t written; /* how often it matched, as the store has it */
+	bool broken;	  /* its text does not parse any more: it is kept, and says nothing */
+	bool added, removed; /* in this batch */
+};
+TAILQ_HEAD(standing_list, standing_rule);
+
 struct gateway {
 	struct event_base *base;
 	struct event *timer;
@@ -129,7 +139,8 @@ struct gateway {
 	struct log *log;
 	struct engine engine;
 	struct judge judge; /* rules and floor */
-	struct accounts *accounts;
+	/* what agents take is not taken from people: one for each socket */
+	struct accounts *accounts[LISTENER_N];
 	struct peers *peers;
 	struct process_table *processes;
 	struct process *self;
@@ -139,10 +150,12 @@ struct gateway {
 	struct home *homes;
 	size_t n_homes, homes_size;
 	const char *store_name;
+	const char *admin_rules, *user_rules; /* folders of files; NULL: none */
 	char **required; /* what the engine's configuration points to */
 	size_t n_required;
 	bool user_mode, stopping;
 	char epoch[33];
+	uint64_t boot; /* see session_stored */
 	uint64_t serial;
 	uint32_t subjects; /* generation: rises when a session gets a subject */
 
@@ -188,6 +201,13 @@ struct gateway {
 	size_t n_changes, changes_size;
 	struct subject_tree subjects_held;
 
+	/* rules */
+	struct standing_list standing; /* in the order of their ids */
+	size_t n_owned;		       /* of sessions and turns */
+	size_t n_rule_changes;	       /* in the batch */
+	uint64_t rule_id;	       /* the largest that ever was */
+	int64_t counted_at;	       /* when matches were last written */
+
 	uint64_t decisions[VERDICT_N][SOURCE_N];
 	uint64_t commits;
 	uint8_t random[1024];
@@ -212,6 +232,15 @@ void events_run(struct gateway *g);
 void client_gone(struct gateway *g, struct client *client);
 /* Of the peers that are gone; a client stays until the engine has been told, and recorded it. */
 void peers_reap(struct gateway *g);
+/*
+ * Start times count from the boot, and are stored with some bits of its id above theirs,
+ * and read so: what another boot's store says of a process is true of none.
+ */
+static inline void session_stored(const struct gateway *g, struct session_record *r)
+{
+	if (r->subject.pid)
+		r->subject.start ^= g->boot;
+}
 void *grow(void *items, size_t n, size_t *size, size_t item); /* NULL: no memory, items stay */
 
 /* ---- gateway_batch.c ---- */
@@ -236,9 +265,15 @@ void batch_fail(struct gateway *g, int error);
 void late_drop(struct gateway *g, struct late_row *after);
 
 /* ---- gateway_effect.c ---- */
-int effects_take(struct gateway *g, const struct effects *out);
+/* by: who gave the command, for the rules that it makes. */
+int effects_take(struct gateway *g, struct bytes by, const struct effects *out);
 /* The batch is committed: what ended in it counts, and late decisions are told of it. */
 void endings_commit(struct gateway *g);
+
+/* ---- gateway_ended.c ---- */
+int ended_note(struct gateway *g, const struct history_row *row);
+/* A request that the engine has forgotten may have ended a moment ago. */
+struct decided ended_recall(struct gateway *g, const struct client *client, struct decided d);
 
 /* ---- gateway_item.c ---- */
 /* Room for one more item in a page: by its bytes, and by the values of one message. */
@@ -279,6 +314,52 @@ int frontend_frame(struct gateway *g, struct client *client, const struct wire_f
 int frontend_query(struct gateway *g, struct client *client, const struct wire_frame *f, int method);
 /* Is the frontend, by now, inside an agent's tree? Answers and closes it then. */
 bool frontend_refused(struct gateway *g, struct client *client, uint32_t call);
+
+/* ---- gateway_rules.c ---- */
+/* Rules and floor as files and configuration have them now. */
+struct rules_fresh {
+	struct ruleset *rules;
+	struct floor *floor;
+};
+int rules_read(struct gateway *g, const struct config *config, struct rules_fresh *out);
+/* They take the place of the old ones. */
+void rules_swap(struct gateway *g, struct rules_fresh *fresh);
+
+/* ---- gateway_standing.c ---- */
+/* Each of these is part of the batch, and undone with it. */
+int standing_load(struct gateway *g, const struct rule_record *r);
+/*
+ * A rule of which all but the id is given; its text is brought to its normal form, and by is
+ * who makes it. 0; 1: it does not parse; -EINVAL: it can't be stored; -EEXIST: there is one
+ * alike; *out in both cases. -ENOSPC, -ENOMEM, or what the store says.
+ */
+int standing_add(struct gateway *g, const struct rule_record *r, struct standing_rule **out,
+	struct rule_problem *problem);
+/* One that a decision leaves behind. */
+int standing_from(struct gateway *g, struct bytes by, const struct effect *e);
+/* by: who removes it; data NULL: it has expired, or with what it was for. */
+int standing_remove(struct gateway *g, struct standing_rule *s, struct bytes by);
+struct standing_rule *standing_find(struct gateway *g, uint64_t id);
+/* The rules of a session or turn that is over. */
+int standing_drop_owner(struct gateway *g, const struct uuid *owner);
+/* After the load: those whose session or turn is no more. */
+int standing_settle(struct gateway *g);
+/* Rules that have expired go, and now and then (at once) it is written how often they matched.
+ */
+int standing_tick(struct gateway *g, bool at_once);
+void standing_commit(struct gateway *g);
+void standing_rollback(struct gateway *g);
+void standing_free(struct gateway *g);
+
+/* ---- gateway_rule_item.c ---- */
+/* One rule for people: entry or s may be NULL, not both. */
+void rule_pack(struct wire_buffer *b, const struct rule_entry *entry,
+	const struct standing_rule *s);
+/* Tells all who may know of it. -ENOMEM. */
+int rule_tell(struct gateway *g, const struct standing_rule *s, const char *change);
+
+/* ---- gateway_rule_call.c ---- */
+int frontend_rules(struct gateway *g, struct client *client, const struct wire_frame *f, int method);
 
 /* ---- gateway_subject.c ---- */
 /* A session has got, or lost, its subject; applied after the commit. */

@@ -49,6 +49,12 @@ void gateway_stop(struct gateway *g)
 	if (g->failing && journal_probe(g->journal) == 0)
 		batch_catch_up(g);
 	batch_commit(g);
+	if (!g->failing) {
+		int err = standing_tick(g, true);
+
+		if (err < 0)
+			batch_fail(g, err);
+	}
 	calls_end(g);
 	batch_commit(g);
 	if (g->n_lost + g->lost_more)

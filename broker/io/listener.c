@@ -13,6 +13,7 @@
 
 #include "broker/io/ancestry.h"
 #include "broker/io/folder.h"
+#include "broker/io/foreign.h"
 #include "broker/io/listener.h"
 #include "libapproval/limits.h"
 
@@ -32,6 +33,7 @@ struct listener {
 	dev_t dev;
 	ino_t ino;
 	bool full, paused;
+	struct foreign foreign; /* connections that were turned away */
 };
 
 static const char *kind_text(const struct listener *l)
@@ -86,7 +88,7 @@ static void turn_away(struct listener *l)
 	if (fd < 0)
 		back_off(l);
 	else
-		close(fd);
+		foreign_add_connection(&l->foreign, fd);
 	reserve_open(l);
 }
 
@@ -115,10 +117,8 @@ static int admit(struct listener *l, int fd)
 	return 0;
 }
 
-static void on_connection(evutil_socket_t sock, short what, void *arg)
+static void connections_accept(struct listener *l)
 {
-	struct listener *l = arg;
-
 	for (unsigned i = 0; i < LIMIT_ACCEPT_BURST && !l->paused; i++) {
 		int rc, fd = accept4(l->fd, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC);
 
@@ -134,13 +134,22 @@ static void on_connection(evutil_socket_t sock, short what, void *arg)
 		rc = admit(l, fd);
 		if (rc == 0)
 			continue;
-		close(fd);
+		foreign_add_connection(&l->foreign, fd);
 		if (rc == -EMFILE || rc == -ENFILE)
 			report_full(l);
 		else
 			log_debug(l->log, "%s socket: connection refused: %s", kind_text(l),
 				strerror(-rc));
 	}
+}
+
+static void on_connection(evutil_socket_t sock, short what, void *arg)
+{
+	struct listener *l = arg;
+
+	connections_accept(l);
+	/* what they have sent already is not to hold up the loop */
+	foreign_flush(&l->foreign);
 }
 
 /* ---- the socket ---- */
@@ -245,6 +254,10 @@ static int listener_new(struct listener **out, const struct listener_config *c,
 	l->fd = l->folder = l->reserve = -1;
 	l->most = limit.rlim_cur > INT32_MAX ? INT32_MAX : (int)limit.rlim_cur;
 	l->most -= (int)LIMIT_RESERVE_FDS;
+	/* and some for people: whatever agents take, they can be suspended */
+	if (c->kind == LISTENER_AGENT)
+		l->most -= l->most / 4 < (int)LIMIT_FRONTEND_FDS ? l->most / 4
+								 : (int)LIMIT_FRONTEND_FDS;
 	*out = l;
 	return 0;
 }
@@ -357,5 +370,7 @@ void listener_close(struct listener *l)
 		close(l->fd);
 	if (l->reserve >= 0)
 		close(l->reserve);
+	foreign_flush(&l->foreign);
+	foreign_release(&l->foreign);
 	free(l);
 }

@@ -4,6 +4,7 @@ broker_io_libio_la_SOURCES = \
 	broker/io/account.c broker/io/account.h \
 	broker/io/ancestry.c broker/io/ancestry.h \
 	broker/io/folder.c broker/io/folder.h \
+	broker/io/foreign.c broker/io/foreign.h \
 	broker/io/listener.c broker/io/listener.h \
 	broker/io/peer.c broker/io/peer.h \
 	broker/io/peer_input.c broker/io/peer_private.h \
@@ -11,6 +12,7 @@ broker_io_libio_la_SOURCES = \
 	broker/io/procfs.c broker/io/procfs.h \
 	broker/io/resolver.c broker/io/resolver.h \
 	broker/io/resolver_job.c broker/io/resolver_job.h \
+	broker/io/rule_files.c broker/io/rule_files.h \
 	broker/io/surroundings.c \
 	broker/io/workspace.c broker/io/workspace.h \
 	broker/log.c broker/log.h

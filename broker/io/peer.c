@@ -40,6 +40,8 @@ void peers_free(struct peers *all)
 	if (!all)
 		return;
 	assert(all->count == 0 && all->kept_fds == 0);
+	foreign_flush(&all->foreign);
+	foreign_release(&all->foreign);
 	free(all->buffer);
 	free(all);
 }
@@ -199,6 +201,7 @@ void peers_flush(struct peers *all)
 		if (output_write(p) == 0 && p->state == PEER_FINISHING)
 			peer_goodbye(p, p->reason);
 	}
+	foreign_flush(&all->foreign);
 }
 
 /* ---- life and death ---- */
@@ -235,6 +238,11 @@ int peer_new(struct peers *all, struct peer **out, int fd, uint8_t kind, uint32_
 	return 0;
 }
 
+void peers_turn_away(struct peers *all, int fd)
+{
+	foreign_add_connection(&all->foreign, fd);
+}
+
 void peer_finish(struct peer *p, const char *reason)
 {
 	if (p->state != PEER_OPEN)
@@ -261,7 +269,7 @@ void peer_goodbye(struct peer *p, const char *reason)
 	p->writing = NULL;
 	peer_ready_remove(p);
 	dirty_remove(p);
-	close(p->fd);
+	foreign_add_connection(&p->all->foreign, p->fd);
 	p->fd = -1;
 	TAILQ_INSERT_TAIL(&p->all->gone, p, work);
 	p->all->ops.closed(p->all->arg, p, reason);
@@ -278,6 +286,7 @@ void peer_free(struct peer *p)
 	assert(!p->writing && !p->dirty && !p->ready && !p->in_frame);
 	TAILQ_REMOVE(&p->all->gone, p, work);
 	peer_input_free(p);
+	foreign_flush(&p->all->foreign);
 	output_free(p);
 	account_release_connection(p->account);
 	account_unref(p->account);

@@ -59,7 +59,7 @@ struct peer {
 	uint8_t kind; /* enum listener_kind */
 	/* private */
 	uint8_t state;
-	bool paused, dirty, ready, in_frame, takes_fds;
+	bool paused, dirty, ready, in_frame, takes_fds, brief;
 	int fd;
 	struct peers *all;
 	struct account *account;
@@ -67,7 +67,7 @@ struct peer {
 	struct peer_output *output;
 	struct event *writing; /* from the first EAGAIN on */
 	struct event reading;
-	TAILQ_ENTRY(peer) work;	 /* in all->dirty, or all->gone */
+	TAILQ_ENTRY(peer) work; /* in all->dirty, or all->gone */
 	union {
 		TAILQ_ENTRY(peer) again; /* in all->ready, while it is open */
 		const char *reason;	 /* while it is finishing */
@@ -88,6 +88,9 @@ size_t peers_count(const struct peers *all);
  */
 int peer_new(struct peers *all, struct peer **out, int fd, uint8_t kind, uint32_t uid,
 	struct process *process, struct account *account);
+
+/* Closes a connection that becomes no peer, at the next flush at the latest. */
+void peers_turn_away(struct peers *all, int fd);
 
 /* Messages that were kept from an earlier loop turn. */
 void peers_turn(struct peers *all);
@@ -115,8 +118,7 @@ void peer_pause(struct peer *p);
 void peer_resume(struct peer *p);
 
 /*
- * Whether descriptors are received at all; a new peer's are. Without, the kernel
- * throws away those that come, and reading is cheaper.
+ * Whether descriptors are kept for the messages that they come with; a new peer's are.
  */
 void peer_receive_fds(struct peer *p, bool receive);
 /*
@@ -124,6 +126,14 @@ void peer_receive_fds(struct peer *p, bool receive);
  * no more. Messages that arrive in one piece share what came with any of them.
  */
 int peer_take_fd(struct peer *p);
+/* Closes one that was taken, without waiting for it. */
+void peer_close_fd(struct peer *p, int fd);
+
+/*
+ * Whether a message that is not complete may be of LIMIT_READ_CHUNK bytes at most: of one
+ * that nothing is known of yet.
+ */
+void peer_brief(struct peer *p, bool brief);
 
 /* Ends the peer after one more try to write what is queued: for a last error. */
 void peer_finish(struct peer *p, const char *reason);

@@ -10,14 +10,20 @@
 #include "broker/io/peer_private.h"
 
 #define INPUT_LEAST 256u
+#define FDS_MOST    253u /* the kernel's limit for one message, SCM_MAX_FD */
 
 static void fds_close(struct peers *all, size_t n)
 {
 	for (size_t i = 0; i < n; i++)
-		close(all->fds[i]);
+		foreign_add(&all->foreign, all->fds[i]);
 	all->n_fds -= n;
 	memmove(all->fds, all->fds + n, all->n_fds * sizeof(*all->fds));
 	all->n_old -= all->n_old < n ? all->n_old : n;
+}
+
+void peer_brief(struct peer *p, bool brief)
+{
+	p->brief = brief;
 }
 
 void peer_receive_fds(struct peer *p, bool receive)
@@ -67,7 +73,12 @@ static void fds_store(struct peers *all, struct peer *p)
 	fds_close(all, all->n_fds);
 }
 
-static void fds_receive(struct peers *all, struct msghdr *msg)
+void peer_close_fd(struct peer *p, int fd)
+{
+	foreign_add(&p->all->foreign, fd);
+}
+
+static void fds_receive(struct peers *all, struct msghdr *msg, bool wanted)
 {
 	for (struct cmsghdr *c = CMSG_FIRSTHDR(msg); c; c = CMSG_NXTHDR(msg, c)) {
 		if (c->cmsg_level != SOL_SOCKET || c->cmsg_type != SCM_RIGHTS)
@@ -77,10 +88,10 @@ static void fds_receive(struct peers *all, struct msghdr *msg)
 			int fd;
 
 			memcpy(&fd, (char *)c + at, sizeof(fd));
-			if (all->n_fds < LIMIT_FDS)
+			if (wanted && all->n_fds < LIMIT_FDS)
 				all->fds[all->n_fds++] = fd;
 			else
-				close(fd);
+				foreign_add(&all->foreign, fd);
 		}
 	}
 }
@@ -92,7 +103,7 @@ void peer_input_free(struct peer *p)
 	if (!in)
 		return;
 	for (size_t i = 0; i < in->n_fds; i++)
-		close(in->fds[i]);
+		foreign_add(&p->all->foreign, in->fds[i]);
 	p->all->kept_fds -= in->n_fds;
 	account_release_buffer(p->account, in->size);
 	free(in->data);
@@ -137,8 +148,13 @@ no_memory:
 
 static int input_append(struct peer *p, const uint8_t *data, size_t len)
 {
-	int rc = input_reserve(p, len);
+	int rc;
 
+	if (p->brief && len + (p->input ? p->input->len : 0) > LIMIT_READ_CHUNK) {
+		peer_goodbye(p, "long message before hello");
+		return -EMSGSIZE;
+	}
+	rc = input_reserve(p, len);
 	if (rc)
 		return rc;
 	memcpy(p->input->data + p->input->len, data, len);
@@ -277,7 +293,7 @@ static ssize_t receive(struct peer *p)
 {
 	struct peers *all = p->all;
 	union {
-		char bytes[CMSG_SPACE(LIMIT_FDS * sizeof(int))];
+		char bytes[CMSG_SPACE(FDS_MOST * sizeof(int))];
 		struct cmsghdr align;
 	} control;
 	struct iovec iov = {all->buffer, LIMIT_READ_CHUNK};
@@ -289,13 +305,12 @@ static ssize_t receive(struct peer *p)
 	};
 	ssize_t n;
 
-	if (!p->takes_fds)
-		return recv(p->fd, all->buffer, LIMIT_READ_CHUNK, MSG_DONTWAIT);
+	/* also those that nobody wants: what the kernel throws away, it closes in the loop */
 	n = recvmsg(p->fd, &msg, MSG_CMSG_CLOEXEC | MSG_DONTWAIT);
 	if (n > 0) {
 		fds_load(all, p);
 		all->n_old = all->n_fds;
-		fds_receive(all, &msg);
+		fds_receive(all, &msg, p->takes_fds);
 	}
 	return n;
 }

@@ -3,6 +3,7 @@
 #ifndef IO_PEER_PRIVATE_H
 #define IO_PEER_PRIVATE_H
 
+#include "broker/io/foreign.h"
 #include "broker/io/peer.h"
 #include "libapproval/limits.h"
 #include "libapproval/wire/scan.h"
@@ -32,7 +33,8 @@ struct peers {
 	 * read */
 	int fds[LIMIT_FDS];
 	size_t n_fds, n_old;
-	uint8_t *buffer; /* LIMIT_READ_CHUNK */
+	uint8_t *buffer;	/* LIMIT_READ_CHUNK */
+	struct foreign foreign; /* closed after the loop turn */
 };
 
 /* Asks for the events that the peer's state wants: 0 or -ENOMEM. */

@@ -8,6 +8,7 @@ static int system_errno(int err, int otherwise)
 {
 	switch (err) {
 	case ENOSPC:
+	case EFBIG:
 	case EDQUOT: return -ENOSPC;
 	case EACCES:
 	case EPERM:

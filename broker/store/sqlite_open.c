@@ -22,6 +22,7 @@ static int file_errno(int err)
 {
 	switch (err) {
 	case ENOSPC:
+	case EFBIG:
 	case EDQUOT: return -ENOSPC;
 	case EACCES:
 	case EPERM:
@@ -85,6 +86,8 @@ static int file_inspect(struct sqlite *s)
 		err = file_errno(errno);
 	else if (!S_ISREG(st.st_mode))
 		err = -EUCLEAN;
+	else if (st.st_uid != geteuid() || st.st_mode & 022)
+		err = -EPERM; /* what it says of decisions may be anybody's */
 	else if (n > 0 && (n < HEADER_SIZE || memcmp(header, "SQLite format 3", 16) != 0))
 		err = -EUCLEAN;
 	else if (n > 0 && header_u32(header, HEADER_APPLICATION) == SQLITE_APPLICATION_ID &&

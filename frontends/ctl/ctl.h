@@ -28,6 +28,8 @@ enum ctl_option {
 	OPTION_SESSION,
 	OPTION_REASON,
 	OPTION_TOOL,
+	OPTION_ALWAYS,
+	OPTION_RULE,
 	OPTION_OTHER, /* the first that a command may use as it likes */
 };
 #define OPTION_DEF_JSON                                                                        \
@@ -52,12 +54,17 @@ int ctl_history(void *ctl, struct options *o);
 int ctl_explain(void *ctl, struct options *o);
 int ctl_stats(void *ctl, struct options *o);
 int ctl_doctor(void *ctl, struct options *o);
+int ctl_rules(void *ctl, struct options *o);
+/* `rules import`, which has options of its own. */
+int ctl_rules_agents(void *ctl, struct options *o);
+int ctl_rules_import(void *ctl, struct options *o);
 
 extern const struct option_def ctl_ask_options[], ctl_check_options[], ctl_list_options[],
 	ctl_show_options[], ctl_allow_options[], ctl_deny_options[], ctl_watch_options[],
 	ctl_sessions_options[], ctl_turns_options[], ctl_mode_options[], ctl_suspend_options[],
 	ctl_resume_options[], ctl_end_turn_options[], ctl_history_options[],
-	ctl_explain_options[], ctl_stats_options[], ctl_doctor_options[];
+	ctl_explain_options[], ctl_rules_options[], ctl_stats_options[],
+	ctl_doctor_options[], ctl_rules_import_options[];
 
 /* --socket and --json, for a command's own loop. */
 void ctl_option(struct ctl *c, const struct options *o, int key);

@@ -21,6 +21,9 @@ const struct option_def ctl_allow_options[] = {
 	{OPTION_ALL, "all", NULL, "everything that waits, but for floor hits and questions"},
 	{OPTION_SESSION, "session", "SESSION", "everything of one session, as with --all"},
 	{OPTION_YES, "yes", NULL, "do not ask for the count with --all or --session"},
+	{OPTION_ALWAYS, "always", "SCOPE",
+		"for all such calls of the turn, session, project or user"},
+	{OPTION_RULE, "rule", "RULE", "with --always: for all that this rule is for"},
 	OPTION_DEF_JSON,
 	{0},
 };
@@ -30,6 +33,9 @@ const struct option_def ctl_deny_options[] = {
 	{OPTION_ALL, "all", NULL, "everything that waits"},
 	{OPTION_SESSION, "session", "SESSION", "everything of one session"},
 	{OPTION_YES, "yes", NULL, "do not ask for the count with --all or --session"},
+	{OPTION_ALWAYS, "always", "SCOPE",
+		"for all such calls of the turn, session, project or user"},
+	{OPTION_RULE, "rule", "RULE", "with --always: for all that this rule is for"},
 	OPTION_DEF_JSON,
 	{0},
 };
@@ -48,6 +54,7 @@ struct decide {
 	struct ctl *c;
 	enum approval_verdict verdict;
 	const char *reason;
+	const char *scope, *rule; /* NULL: once; for the very call */
 	struct target *targets;
 	size_t n;
 	struct items items;		 /* of a bulk decision */
@@ -223,6 +230,8 @@ static int decide_send_some(struct decide *d, struct target **some, size_t n)
 			.request = approval_value_text(some[i]->item, "request"),
 			.verdict = d->verdict,
 			.reason = d->reason,
+			.scope = d->scope,
+			.rule = d->rule,
 			/* a denial needs none, and holds whatever the request has become */
 			.digest = d->verdict == APPROVAL_ALLOW && len == 32 ? digest : NULL,
 		};
@@ -408,6 +417,8 @@ static int ctl_decide(struct ctl *c, struct options *o, enum approval_verdict ve
 		case OPTION_ALL: all = true; break;
 		case OPTION_SESSION: session = o->value; break;
 		case OPTION_YES: yes = true; break;
+		case OPTION_ALWAYS: d.scope = o->value; break;
+		case OPTION_RULE: d.rule = o->value; break;
 		default: ctl_option(c, o, key);
 		}
 	}
@@ -418,6 +429,8 @@ static int ctl_decide(struct ctl *c, struct options *o, enum approval_verdict ve
 	if (bulk == (o->n_operands > 0))
 		return options_wrong(o, bulk ? "either ids or --all or --session"
 					     : "an id is missing (or --all)");
+	if (d.rule && (!d.scope || bulk || o->n_operands > 1))
+		return options_wrong(o, "--rule wants --always and one id");
 	if (bulk && !yes && !isatty(STDIN_FILENO))
 		return options_wrong(
 			o, "nobody can confirm the count here; --yes does without");

@@ -19,8 +19,41 @@ approvalctl_SOURCES = \
 	frontends/ctl/main.c \
 	frontends/ctl/request.c \
 	frontends/ctl/request.h \
+	frontends/ctl/rules.c \
+	frontends/ctl/rules_agents.c \
+	frontends/ctl/rules_import.c \
 	frontends/ctl/session.c \
 	frontends/ctl/watch.c
 approvalctl_CFLAGS = $(AM_CFLAGS) $(JSON_CFLAGS)
-approvalctl_LDADD = frontends/common/libfcommon.la libapproval.la broker/io/libexplain.la \
-	$(JSON_LIBS)
+approvalctl_LDADD = frontends/ctl/libimport.la frontends/common/libfcommon.la libapproval.la \
+	broker/io/libexplain.la $(JSON_LIBS)
+
+# rules of other agents
+noinst_LTLIBRARIES += frontends/ctl/libimport.la
+frontends_ctl_libimport_la_SOURCES = \
+	frontends/ctl/import.c \
+	frontends/ctl/import.h \
+	frontends/ctl/import_claude.c \
+	frontends/ctl/import_codex.c \
+	frontends/ctl/import_gemini.c \
+	frontends/ctl/import_gemini.h \
+	frontends/ctl/import_gemini_policy.c \
+	frontends/ctl/import_gemini_settings.c \
+	frontends/ctl/import_glob.c \
+	frontends/ctl/import_glob.h \
+	frontends/ctl/import_json.c \
+	frontends/ctl/import_node.c \
+	frontends/ctl/import_node.h \
+	frontends/ctl/import_opencode.c \
+	frontends/ctl/import_opencode.h \
+	frontends/ctl/import_opencode_outside.c \
+	frontends/ctl/import_order.c \
+	frontends/ctl/import_path.c \
+	frontends/ctl/import_rule.h \
+	frontends/ctl/import_spec.c \
+	frontends/ctl/import_starlark.c \
+	frontends/ctl/import_text.c \
+	frontends/ctl/import_text.h \
+	frontends/ctl/import_toml.c
+frontends_ctl_libimport_la_CFLAGS = $(AM_CFLAGS) $(JSON_CFLAGS)
+frontends_ctl_libimport_la_LIBADD = frontends/common/libfcommon.la $(JSON_LIBS)

@@ -56,6 +56,9 @@ static const struct command commands[] = {
 		"deny, ask,\n"
 		"or error), source, rule, step, floor, about, what, message, path.",
 		ctl_explain_options, false, ctl_explain},
+	{"rules", "[list]|add RULE|remove NUMBER...|lint|import FILE", "Show and change the rules in force",
+		"A rule of a file is changed in its file. See approval-rules(5).",
+		ctl_rules_options, false, ctl_rules},
 	{"stats", NULL, "Show the broker's counters", NULL, ctl_stats_options, false,
 		ctl_stats},
 	{"doctor", NULL, "Find out whether all is well, and what to do if not", NULL,

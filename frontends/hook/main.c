@@ -145,23 +145,22 @@ static const struct option_def doctor_defs[] = {
 
 static const struct command commands[] = {
 	{.name = "claude",
-		.operands = "",
-		.summary = "answer one hook event of Claude Code, read from standard input",
+		.summary = "Answer one hook event of Claude Code, read from standard input",
 		.options = event_defs,
 		.run = run_event},
 	{.name = "install",
 		.operands = "AGENT",
-		.summary = "add the hooks to an agent's settings",
+		.summary = "Add the hooks to an agent's settings",
 		.options = install_defs,
 		.run = run_install},
 	{.name = "uninstall",
 		.operands = "AGENT",
-		.summary = "take them out again",
+		.summary = "Take them out again",
 		.options = uninstall_defs,
 		.run = run_install},
 	{.name = "doctor",
 		.operands = "AGENT",
-		.summary = "check that an agent's hooks are there, fire, and fail closed",
+		.summary = "Check that an agent's hooks are there, fire, and fail closed",
 		.options = doctor_defs,
 		.run = run_install},
 	{.name = NULL},
@@ -170,7 +169,8 @@ static const struct command commands[] = {
 static const struct program program = {
 	.name = "approval-hook",
 	.version = PACKAGE_VERSION,
-	.summary = "puts an agent's hooks before the approval broker",
+	.summary = "Put an agent's hooks before the approval broker",
+	.more = "approval-hook(1) tells more.",
 	.commands = commands,
 };
 

@@ -54,6 +54,12 @@
 	X(resolved, WIRE_RESOLVED_LIST)                                                        \
 	X(withdrawn, WIRE_WITHDRAWN_LIST)                                                      \
 	X(outcome_event, WIRE_OUTCOME_EVENT_LIST)                                              \
+	X(rule_changed, WIRE_RULE_CHANGED_LIST)                                                \
+	X(rules_list, WIRE_RULES_LIST_LIST)                                                    \
+	X(rules_add, WIRE_RULES_ADD_LIST)                                                      \
+	X(rules_add_reply, WIRE_RULES_ADD_REPLY_LIST)                                          \
+	X(rules_lint_reply, WIRE_RULES_LINT_REPLY_LIST)                                        \
+	X(rules_remove, WIRE_RULES_REMOVE_LIST)                                                \
 	X(path, WIRE_PATH_LIST)                                                                \
 	X(error, WIRE_ERROR_LIST)                                                              \
 	X(empty, WIRE_EMPTY_LIST)

@@ -105,6 +105,10 @@ WIRE_DECLARE(empty, WIRE_EMPTY_LIST)
 	X(HISTORY, history, history, history_reply)                                            \
 	X(HISTORY_VERIFY, history_verify, history_verify, history_verify_reply)                \
 	X(STATS, stats, empty, stats_reply)                                                    \
+	X(RULES_LIST, rules_list, rules_list, page_reply)                                      \
+	X(RULES_ADD, rules_add, rules_add, rules_add_reply)                                    \
+	X(RULES_LINT, rules_lint, empty, rules_lint_reply)                                     \
+	X(RULES_REMOVE, rules_remove, rules_remove, empty)                                     \
 	X(BYE, bye, empty, empty)
 
 enum wire_agent_method {

@@ -83,6 +83,7 @@ WIRE_DECLARE(decide, WIRE_DECIDE_LIST)
 	F(m, STR, verdict, WIRE_REQUIRED, LIMIT_NAME)                                          \
 	F(m, STR, reason, WIRE_OPTIONAL, LIMIT_TEXT)                                           \
 	F(m, STR, scope, WIRE_OPTIONAL, LIMIT_NAME)                                            \
+	F(m, STR, rule, WIRE_OPTIONAL, LIMIT_RULE)                                             \
 	F(m, RAW, updated_input, WIRE_FREE, LIMIT_INPUT)                                       \
 	F(m, RAW, answers, WIRE_FREE, LIMIT_INPUT)
 WIRE_DECLARE(decision, WIRE_DECISION_LIST)
@@ -190,7 +191,37 @@ WIRE_DECLARE(history_verify_reply, WIRE_HISTORY_VERIFY_REPLY_LIST)
 	F(m, STR, mode, WIRE_NILLED, 0)
 WIRE_DECLARE(stats_reply, WIRE_STATS_REPLY_LIST)
 
+/* ---- rules ---- */
+
+#define WIRE_RULES_LIST_LIST(F, m) WIRE_PAGE_FIELDS(F, m)
+WIRE_DECLARE(rules_list, WIRE_RULES_LIST_LIST)
+
+#define WIRE_RULES_ADD_LIST(F, m)                                                              \
+	F(m, STR, rule, WIRE_REQUIRED, LIMIT_RULE)                                             \
+	F(m, STR, scope, WIRE_REQUIRED, LIMIT_NAME)                                            \
+	F(m, STR, session, WIRE_OPTIONAL, LIMIT_NAME)                                          \
+	F(m, STR, turn, WIRE_OPTIONAL, LIMIT_NAME)                                             \
+	F(m, STR, project, WIRE_OPTIONAL, LIMIT_TEXT)                                          \
+	F(m, STR, origin, WIRE_OPTIONAL, LIMIT_TEXT)                                           \
+	F(m, I64, expires, WIRE_OPTIONAL, WIRE_COUNT_MAX)
+WIRE_DECLARE(rules_add, WIRE_RULES_ADD_LIST)
+
+#define WIRE_RULES_ADD_REPLY_LIST(F, m)                                                        \
+	F(m, U64, id, WIRE_REQUIRED, 0)                                                        \
+	F(m, STR, rule, WIRE_REQUIRED, 0)                                                      \
+	F(m, BOOL, existed, WIRE_REQUIRED, 0)
+WIRE_DECLARE(rules_add_reply, WIRE_RULES_ADD_REPLY_LIST)
+
+#define WIRE_RULES_LINT_REPLY_LIST(F, m)                                                       \
+	F(m, ARRAY, items, WIRE_REQUIRED, 0)                                                   \
+	F(m, BOOL, more, WIRE_REQUIRED, 0)
+WIRE_DECLARE(rules_lint_reply, WIRE_RULES_LINT_REPLY_LIST)
+
+#define WIRE_RULES_REMOVE_LIST(F, m) F(m, U64, id, WIRE_REQUIRED, WIRE_COUNT_MAX)
+WIRE_DECLARE(rules_remove, WIRE_RULES_REMOVE_LIST)
+
 /* ---- events ---- */
+
 
 #define WIRE_EVENT_FIELDS(F, m)                                                                \
 	F(m, STR, epoch, WIRE_REQUIRED, 0)                                                     \
@@ -234,6 +265,12 @@ WIRE_DECLARE(withdrawn, WIRE_WITHDRAWN_LIST)
 	F(m, BOOL, ran_anyway, WIRE_REQUIRED, 0)                                               \
 	F(m, I64, at, WIRE_REQUIRED, 0)
 WIRE_DECLARE(outcome_event, WIRE_OUTCOME_EVENT_LIST)
+
+#define WIRE_RULE_CHANGED_LIST(F, m)                                                           \
+	WIRE_EVENT_FIELDS(F, m)                                                                \
+	F(m, STR, change, WIRE_REQUIRED, 0)                                                    \
+	F(m, MAP, rule, WIRE_REQUIRED, 0)
+WIRE_DECLARE(rule_changed, WIRE_RULE_CHANGED_LIST)
 
 /* an element of `paths` of a prompt */
 #define WIRE_PATH_LIST(F, m)                                                                   \

@@ -14,11 +14,13 @@ export PATH APPROVAL_SOCKET APPROVAL_FRONTEND_SOCKET
 wrong=0 right=0
 
 commands() {
-	"$1" --help | sed -n '/^Commands:/,/^$/s/^  \([a-z-]*\) .*/\1/p'
+	# shellcheck disable=SC2086 # a program, or a program and a command
+	$1 --help | sed -n '/^Commands:/,/^$/s/^  \([a-z-]*\) .*/\1/p'
 }
 
 options() {
-	"$1" "$2" --help | sed -n '/^Options:/,$s/^ .*\(--[a-z][a-z-]*\).*/\1/p'
+	# shellcheck disable=SC2086
+	$1 "$2" --help | sed -n '/^Options:/,$s/^ .*\(--[a-z][a-z-]*\).*/\1/p'
 }
 
 # LINE WORD...
@@ -45,9 +47,17 @@ check() {
 			offered "$program $command --" $(options $program "$command")
 		done
 	done
+	# shellcheck disable=SC2046
+	offered 'approval-policy --' $(options approval-policy --help)
 	offered 'approvalctl mode ses_0 ' plan normal auto-edit yolo
 	offered 'approvalctl history --verdict ' allow deny
+	offered 'approvalctl rules ' list add remove lint
 	offered 'approvalctl hist' history
+	# shellcheck disable=SC2046
+	offered 'approvalctl rules ' $(commands 'approvalctl rules')
+	# shellcheck disable=SC2046
+	offered 'approvalctl rules import --' $(options 'approvalctl rules' import)
+	offered 'approvalctl rules import --from ' claude codex gemini opencode
 	offered 'approval-hook install ' claude
 	echo "$right words are offered, $wrong are not"
 	[ "$wrong" = 0 ] && [ "$right" -gt 100 ]

@@ -17,10 +17,16 @@
 
 #define READ_MS 60000 /* generous: valgrind, sanitizers, a busy machine */
 
-static void words_exec(const char *const *words)
+static const char *ctl_program(void)
 {
 	const char *program = getenv("APPROVALCTL");
-	const char *argv[RUN_ARGS] = {program ? program : "./approvalctl"};
+
+	return program ? program : "./approvalctl";
+}
+
+static void words_exec(const char *program, const char *const *words)
+{
+	const char *argv[RUN_ARGS] = {program};
 	int n = 1;
 
 	for (; *words && n < RUN_ARGS - 1; words++)
@@ -30,6 +36,11 @@ static void words_exec(const char *const *words)
 }
 
 void run_start(struct run *r, const char *const *words)
+{
+	run_program(r, ctl_program(), words);
+}
+
+void run_program(struct run *r, const char *program, const char *const *words)
 {
 	int in[2], out[2], err[2];
 
@@ -42,7 +53,7 @@ void run_start(struct run *r, const char *const *words)
 	if (!r->pid) {
 		if (dup2(in[0], 0) < 0 || dup2(out[1], 1) < 0 || dup2(err[1], 2) < 0)
 			_exit(99);
-		words_exec(words);
+		words_exec(program, words);
 	}
 	close(in[0]);
 	close(out[1]);
@@ -61,7 +72,7 @@ void run_start_tty(struct run *r, const char *const *words)
 	r->pid = forkpty(&master, NULL, NULL, &size);
 	ck_assert_int_ge(r->pid, 0);
 	if (!r->pid)
-		words_exec(words);
+		words_exec(ctl_program(), words);
 	r->out = master;
 	r->in = dup(master);
 	ck_assert_int_ge(r->in, 0);

@@ -22,6 +22,8 @@ struct run {
 /* $APPROVALCTL, else ./approvalctl, with these words; ends with NULL. */
 void run_start(struct run *r, const char *const *words);
 #define RUN(r, ...) run_start((r), (const char *const[]){__VA_ARGS__, NULL})
+/* Another program in its place. */
+void run_program(struct run *r, const char *program, const char *const *words);
 /* The same on a terminal of its own: in, out and err are that one. */
 void run_start_tty(struct run *r, const char *const *words);
 

@@ -21,6 +21,13 @@ def explain(lines: Iterable[str]) -> List[Dict[str, Any]]:
     return [json.loads(line) for line in done.stdout.splitlines()]
 
 
+def sanitized() -> bool:
+    """The program beside libtool's script holds the sanitizer's runtime, which takes memory."""
+    name = os.path.join(os.path.dirname(CTL), ".libs", os.path.basename(CTL))
+    with open(name if os.path.exists(name) else CTL, "rb") as file:
+        return b"__asan_init" in file.read()
+
+
 def call(command: str, *rules: str, **more: Any) -> str:
     return json.dumps({"rules": rules, "tool": "Bash", "input": {"command": command},
                        "cwd": "/w/p", "workspace": "/w/p", "home": "/home/u", **more})
@@ -90,7 +97,7 @@ class ExplainTest(unittest.TestCase):
             _, status, usage = os.wait4(process.pid, 0)
             process.returncode = status
         self.assertEqual(status, 0)
-        if not os.environ.get("SANITIZED"):
+        if not sanitized():
             self.assertLess(usage.ru_maxrss, 40 * 1024)
 
 

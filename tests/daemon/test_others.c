@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <time.h>
 #include <unistd.h>
@@ -254,6 +255,143 @@ START_TEST(places_stay_free)
 }
 END_TEST
 
+/* ---- what people need of what agents take ---- */
+
+/* A call whose end does not come; false: the connection has been ended. */
+static bool unfinished(const char *path, size_t len)
+{
+	static const uint8_t begin[] = {
+		0x94, 0, 1, 0xa1, 'x', 0x91, 0x81, 0xa1, 'x', 0xc6, 0, 0x3f, 0, 0};
+	static uint8_t bytes[256u << 10];
+	struct raw r;
+	size_t at = 0;
+	ssize_t n = 1;
+
+	memcpy(bytes, begin, sizeof(begin));
+	raw_connect(&r, path);
+	for (; at < len && n > 0; at += (size_t)n)
+		n = send(r.fd, bytes + at, len - at < 4096 ? len - at : 4096, MSG_NOSIGNAL);
+	return n > 0;
+}
+
+static void take_connections(void)
+{
+	for (unsigned i = 0; i < 200; i++) {
+		struct raw r;
+
+		raw_connect(&r, b.agent);
+	}
+}
+
+/* Down to the smallest buffer. */
+static void take_buffers(void)
+{
+	for (size_t len = 256u << 10; len > 64; len /= 2)
+		while (unfinished(b.agent, len) && !unfinished(b.agent, len))
+			;
+}
+
+static void take_frontend_buffers(void)
+{
+	for (unsigned i = 0; i < 16; i++)
+		unfinished(b.frontend, 256u << 10);
+}
+
+#define ASKED_N 20u
+
+/* Many calls at once, so that what people are told of them has to wait in memory. */
+static void ask_much(struct raw *r)
+{
+	static uint8_t all[64u << 10];
+	size_t len = 0;
+
+	for (unsigned n = 0; n < ASKED_N; n++) {
+		struct wire_buffer *out = raw_call(r, "request");
+		struct wire_open m, i;
+		char call[16];
+
+		snprintf(call, sizeof(call), "c%u", n);
+		wire_map_open(&m, out);
+		wire_map_strz(&m, "tool_call_id", call);
+		wire_map_strz(&m, "tool", "Frobnicate");
+		wire_map_key(&m, "input");
+		wire_map_open(&i, out);
+		wire_close(&i);
+		wire_close(&m);
+		ck_assert_uint_le(len + out->len, sizeof(all));
+		memcpy(all + len, out->data, out->len);
+		len += out->len;
+	}
+	ck_assert_int_eq(send(r->fd, all, len, MSG_NOSIGNAL), (ssize_t)len);
+}
+
+static const struct {
+	const char *config;
+	rlim_t descriptors;
+	void (*take)(void);
+} taking[] = {
+	{"[limits]\nconnections = 40\n", 0, take_connections},
+	{"", 220, take_connections},
+	{"[limits]\npending-bytes = 1M\n", 0, take_buffers},
+	{"[limits]\npending-bytes = 2M\n", 0, take_frontend_buffers},
+};
+
+/* Whatever an agent takes of that which is limited, people are told and can suspend it. */
+START_TEST(person_is_served)
+{
+	int up[2], down[2];
+	struct wire_frame f;
+	struct wire_open m;
+	struct raw r;
+	char c = 'r';
+
+	if (taking[_i].descriptors) {
+		struct rlimit limit = {taking[_i].descriptors, taking[_i].descriptors};
+
+		ck_assert_int_eq(setrlimit(RLIMIT_NOFILE, &limit), 0);
+	}
+	broker_init(&b);
+	broker_configure(&b, taking[_i].config);
+	broker_start(&b, NULL);
+	ck_assert(pipe(up) == 0 && pipe(down) == 0);
+	if (fork() == 0) {
+		close(down[1]);
+		raw_connect(&r, b.agent);
+		ck_assert(!raw_hello_agent(&r, "a").error.data);
+		if (fork() == 0) {
+			taking[_i].take();
+			/* all of it has been seen when this is answered */
+			ck_assert(turn_begun(&r) && turn_begun(&r));
+			ck_assert_int_eq(write(up[1], &c, 1), 1);
+			ck_assert_int_eq(read(down[0], &c, 1), 0);
+			_exit(0);
+		}
+		ck_assert_int_eq(read(down[0], &c, 1), 1);
+		ask_much(&r);
+		ck_assert_int_eq(read(down[0], &c, 1), 0);
+		_exit(0);
+	}
+	ck_assert_int_eq(read(up[0], &c, 1), 1);
+	raw_connect(&r, b.frontend);
+	ck_assert(!raw_hello_frontend(&r, "human").error.data);
+	wire_map_open(&m, raw_call(&r, "subscribe"));
+	wire_close(&m);
+	ck_assert(!raw_reply(&r, raw_send(&r)).error.data);
+	ck_assert_int_eq(write(down[1], &c, 1), 1);
+	for (unsigned n = 0; n < ASKED_N; n++)
+		raw_notification(&r, "offered");
+	wire_map_open(&m, raw_call(&r, "suspend"));
+	wire_map_bool(&m, "all", true);
+	wire_close(&m);
+	f = raw_reply(&r, raw_send(&r));
+	ck_assert(!f.error.data);
+	ck_assert_uint_eq(raw_uint(f.result, "turns"), 1);
+	close(down[1]);
+	raw_close(&r);
+	stop();
+}
+END_TEST
+
 /* ---- memory ---- */
 
 #ifndef SANITIZED
@@ -437,6 +575,7 @@ int main(void)
 	tcase_add_test(t, notifications_are_counted);
 	tcase_add_test(t, options_are_bounded);
 	tcase_add_test(t, places_stay_free);
+	tcase_add_loop_test(t, person_is_served, 0, (int)(sizeof(taking) / sizeof(*taking)));
 #ifndef SANITIZED
 	if (broker_valgrind()) {
 		printf("what memory it takes: skipped under valgrind\n");

@@ -432,7 +432,7 @@ static void connections_agent(const struct broker *broker, unsigned n)
 START_TEST(connections)
 {
 	start("[limits]\nconnections = 8\n");
-	in_child(connections_agent, &b, 6); /* and the other agent's, and the person's */
+	in_child(connections_agent, &b, 7); /* and the other agent's */
 	stop();
 }
 END_TEST

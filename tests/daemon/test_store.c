@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -50,6 +51,34 @@ START_TEST(locked)
 	lock(F_WRLCK);
 	failing_whole(&w, unlock);
 	close(lock_fd);
+	broker_fini(&w.b);
+}
+END_TEST
+
+/* ---- no file may grow ---- */
+
+static void file_limit(rlim_t bytes)
+{
+	struct rlimit limit;
+
+	ck_assert_int_eq(prlimit(w.b.pid, RLIMIT_FSIZE, NULL, &limit), 0);
+	limit.rlim_cur = bytes;
+	ck_assert_int_eq(prlimit(w.b.pid, RLIMIT_FSIZE, &limit, NULL), 0);
+}
+
+static void grow_again(struct failing *unused)
+{
+	(void)unused;
+	file_limit(RLIM_INFINITY);
+}
+
+/* A limit of the service's, whose signal would end the broker. */
+START_TEST(file_size)
+{
+	broker_init(&w.b);
+	failing_start(&w);
+	file_limit(4096);
+	failing_whole(&w, grow_again);
 	broker_fini(&w.b);
 }
 END_TEST
@@ -322,6 +351,7 @@ int main(void)
 
 	tcase_set_timeout(t, 120);
 	tcase_add_test(t, locked);
+	tcase_add_test(t, file_size);
 	tcase_add_test(t, many_lost);
 	tcase_add_test(t, stopped_meanwhile);
 	tcase_add_test(t, undone_does_not_count);

@@ -380,6 +380,7 @@ static void take_one(struct world *w, const struct command *c, const struct effe
 		tell(w, "ran_anyway");
 		break;
 	case EFFECT_WATCH: tell(w, "watch %u", f->process.pid); break;
+	case EFFECT_RULE: tell(w, "rule %s", str_text(f->rule.text)); break;
 	case EFFECT_UNWATCH: tell(w, "unwatch %u", f->process.pid); break;
 	}
 	tell(w, "; ");

@@ -10,8 +10,8 @@
  *A mode plan; A bye [end]; A gone H hello [name=n] [headless] [answers=1]; H subscribe [limit];
  *H page [limit] H allow c1 [reason=r] [edit=x] [floor] [answers=x] [digest=none|bad]; H deny c1
  *... P allow|deny|ask|defer c1 [reason=r] H suspend s1|all [reason=r]; H resume s1|all; H
- *endturn s1; H ceiling s1 plan; H bye; H gone tick [ms]; wait ms; died PID; slept; restart
- *[ms]; config name=number
+ *endturn s1; H ceiling s1 plan; H bye; H gone tick [ms]; wait ms; clock ms; died PID; slept;
+ *restart [ms]; config name=number
  *
  * Actors whose name begins with H are human, O observers, P policies; a second
  * letter x means another uid, r that the frontend answers for all uids.
@@ -460,6 +460,8 @@ bool script_run(struct world *w, const char *line)
 		world_restart(w, p.line.n > 1 ? strtol(p.line.word[1], NULL, 10) * 1000 : 1000);
 	} else if (strcmp(p.line.word[0], "wait") == 0) {
 		w->now.mono += strtol(p.line.word[1], NULL, 10) * 1000;
+		w->now.wall += strtol(p.line.word[1], NULL, 10) * 1000;
+	} else if (strcmp(p.line.word[0], "clock") == 0) { /* is set */
 		w->now.wall += strtol(p.line.word[1], NULL, 10) * 1000;
 	} else {
 		world_fail(w, "what is \"%s\"?", line);

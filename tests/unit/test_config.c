@@ -241,6 +241,28 @@ START_TEST(files)
 }
 END_TEST
 
+START_TEST(owners)
+{
+	/* the first of the usual files is the administrator's */
+	file_write(first, "[rules]\nadmin-dir = /a\n[floor]\noff = one, two\n");
+	file_write(second, "[rules]\nuser-file = /u\n[floor]\nuser-file = /f\noff = three\n");
+	chmod(first, 0600);
+	chmod(second, 0600);
+	ck_assert_int_eq(load(false), 0);
+	ck_assert_str_eq(config.rules_admin_dir, "/a");
+	ck_assert_str_eq(config.rules_user_file, "/u");
+	ck_assert_str_eq(config.floor_user_file, "/f");
+	ck_assert_uint_eq(config.floor_off[1].n, 2);
+	ck_assert_str_eq(config.floor_off[1].items[1], "two");
+	ck_assert_uint_eq(config.floor_off[0].n, 1);
+	ck_assert_str_eq(config.floor_off[0].items[0], "three");
+	/* whose folder of rules a user can't leave out */
+	file_write(second, "[rules]\nadmin-dir = /b\n");
+	ck_assert_int_eq(load(false), -EINVAL);
+	ck_assert_str_eq(config.rules_admin_dir, "/a");
+}
+END_TEST
+
 START_TEST(durations)
 {
 	static const char *const bad[] = {"", "0s", "s", "5", "-1s", "1 s", "1S", "1w", "1.5s",
@@ -272,6 +294,7 @@ int main(void)
 	tcase_add_test(t, mistakes);
 	tcase_add_test(t, all_or_nothing);
 	tcase_add_test(t, files);
+	tcase_add_test(t, owners);
 	tcase_add_test(t, durations);
 	suite_add_tcase(s, t);
 	return run_suite(s);

@@ -118,6 +118,36 @@ START_TEST(chain)
 }
 END_TEST
 
+/* A URL is charged while its call waits, and goes with the decision. */
+START_TEST(url_is_charged)
+{
+	struct link *l = hello(100, 1, NULL);
+	struct command c = {.type = COMMAND_REQUEST, .link = l};
+	struct command cancel = {.type = COMMAND_CANCEL, .link = l};
+	const struct request *q;
+	const struct owner *o;
+
+	c.request.call = bytes_of("c");
+	c.request.tool = bytes_of("WebFetch");
+	c.request.input = bytes_of("x");
+	c.request.facts.url = bytes_of("https://example.org/");
+	step(&c);
+	engine_commit(&e);
+	q = request_find_call(l->s.session, bytes_of("c"));
+	ck_assert_ptr_nonnull(q);
+	o = l->s.session->owner;
+	ck_assert_uint_eq(o->pending_bytes, 1 + c.request.facts.url.len);
+	cancel.about.call = bytes_of("c");
+	step(&cancel);
+	engine_commit(&e);
+	ck_assert_uint_eq(o->pending_bytes, 0);
+	q = request_find_call(l->s.session, bytes_of("c"));
+	ck_assert_ptr_nonnull(q);
+	ck_assert_ptr_null(q->s.r.url);
+	leave(l);
+}
+END_TEST
+
 START_TEST(calls_of_a_turn)
 {
 	struct link *l = hello(100, 1, NULL);
@@ -493,6 +523,7 @@ int main(void)
 	tcase_set_timeout(t, 120);
 	tcase_add_checked_fixture(t, setup, teardown);
 	tcase_add_test(t, chain);
+	tcase_add_test(t, url_is_charged);
 	tcase_add_test(t, calls_of_a_turn);
 	tcase_add_test(t, pending_among_many);
 	tcase_add_test(t, recent_checks);

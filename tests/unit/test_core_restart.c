@@ -20,6 +20,19 @@ SCENARIO(pending_again, READY,
 	"A request c4 Bash input=else", "A!mismatch", "tick 30000", "H:withdrawn c4; !c3; !c2",
 	"A request c3 Bash", "H:turn t1 WAITING; H:refreshed c3")
 
+SCENARIO(the_clock_is_set_back, READY,
+	"A request c1 Bash keep timeout=50000", "", "clock -864000000", "", "restart", "",
+	BACK, "H<page c1", "tick 49999", "!c1", "tick 1", "H:withdrawn c1 EXPIRED")
+
+SCENARIO(the_clock_is_set_forward, READY,
+	"A request c1 Bash keep timeout=50000", "", "clock 864000000", "", "restart", "",
+	BACK, "H<page c1", "tick 29999", "!c1", "tick 1", "H:withdrawn c1 EXPIRED")
+
+SCENARIO(a_decision_is_kept_for_a_day_by_any_clock, READY,
+	"A request c1 Bash keep", "", "A gone", "", "H allow c1", "H:resolved c1",
+	"clock -864000000", "", "restart", "", "tick 86400000", "",
+	"A hello s1", "", "A request c1 Bash keep", "A!gone")
+
 SCENARIO(decided_while_nobody_was_back, READY,
 	"A request c1 Bash", "", "A request c2 Bash", "", "restart", "", BACK, "",
 	"H allow c1 reason=ok", "H:resolved c1", "H deny c2", "H:resolved c2", "restart", "",
@@ -153,7 +166,17 @@ START_TEST(broken_records)
 	ck_assert_int_eq(engine_restore_turn(&e, &t), 0);
 	q.state = REQUEST_UNKNOWN;
 	ck_assert_int_eq(engine_restore_request(&e, now, 0, &q, &facts), -EUCLEAN);
+	/* what is decided has its verdict, and what waits has none */
+	q.state = REQUEST_ALLOWED;
+	ck_assert_int_eq(engine_restore_request(&e, now, 0, &q, &facts), -EUCLEAN);
+	q.verdict = VERDICT_DENY;
+	ck_assert_int_eq(engine_restore_request(&e, now, 0, &q, &facts), -EUCLEAN);
+	q.verdict = VERDICT_ALLOW;
+	q.state = REQUEST_DENIED;
+	ck_assert_int_eq(engine_restore_request(&e, now, 0, &q, &facts), -EUCLEAN);
 	q.state = REQUEST_AWAITING;
+	ck_assert_int_eq(engine_restore_request(&e, now, 0, &q, &facts), -EUCLEAN);
+	q.verdict = VERDICT_NONE;
 	ck_assert_int_eq(engine_restore_request(&e, now, 0, &q, &facts), 0);
 	q.id.b[0] = 4;
 	ck_assert_int_eq(engine_restore_request(&e, now, 0, &q, &facts), -EUCLEAN);
@@ -173,6 +196,9 @@ int main(void)
 	suite_add_tcase(s, t);
 	tcase_set_timeout(t, 60);
 	tcase_add_test(t, pending_again);
+	tcase_add_test(t, the_clock_is_set_back);
+	tcase_add_test(t, the_clock_is_set_forward);
+	tcase_add_test(t, a_decision_is_kept_for_a_day_by_any_clock);
 	tcase_add_test(t, decided_while_nobody_was_back);
 	tcase_add_test(t, the_subject_died_meanwhile);
 	tcase_add_test(t, nobody_comes_back);

@@ -61,10 +61,16 @@ static void setup_hook(bool gated, bool slow)
 	n_answers = 0;
 }
 
-static void teardown_rest(void)
+static void answers_free(void)
 {
 	for (unsigned i = 0; i < n_answers; i++)
 		resolver_result_free(answers[i]);
+	n_answers = 0;
+}
+
+static void teardown_rest(void)
+{
+	answers_free();
 	event_base_free(base);
 	/* a worker that was let go ends by itself, and takes what it shared with it */
 	while (fd_count() > fds_before + 4)
@@ -80,6 +86,7 @@ static void teardown_rest(void)
 static void teardown(void)
 {
 	ck_assert_uint_eq(resolver_waiting(resolver), 0);
+	answers_free(); /* they may be the resolver's own */
 	resolver_free(resolver);
 	teardown_rest();
 }

@@ -86,6 +86,23 @@ START_TEST(truncated)
 }
 END_TEST
 
+/* Its rows are decisions: who else may write them decides. */
+START_TEST(of_others)
+{
+	journal_close(open_db());
+	ck_assert_int_eq(chmod(fixture_path(), 0660), 0);
+	ck_assert_int_eq(try_open(), -EPERM);
+	ck_assert_int_eq(chmod(fixture_path(), 0602), 0);
+	ck_assert_int_eq(try_open(), -EPERM);
+	ck_assert_int_eq(chmod(fixture_path(), 0644), 0);
+	ck_assert_int_eq(try_open(), 0);
+	if (geteuid() == 0) {
+		ck_assert_int_eq(chown(fixture_path(), 12345, (gid_t)-1), 0);
+		ck_assert_int_eq(try_open(), -EPERM);
+	}
+}
+END_TEST
+
 static int nothing(void *arg, const void *r)
 {
 	return 0;
@@ -258,6 +275,7 @@ int main(void)
 	tcase_set_timeout(tc, 60);
 	tcase_add_test(tc, not_ours);
 	tcase_add_test(tc, truncated);
+	tcase_add_test(tc, of_others);
 	tcase_add_loop_test(
 		tc, corrupt_rows, 0, (int)(sizeof(corruptions) / sizeof(corruptions[0])));
 	tcase_add_test(tc, values_out_of_range);

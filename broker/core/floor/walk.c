@@ -249,6 +249,9 @@ static bool walk_operands(struct walk *w, const struct shell_command *c, const s
 		unsigned how;
 
 		pending = PENDING_NONE;
+		/* letters of one word are options of their own */
+		if (!walk_spend(w, 32))
+			return true;
 		if (arg.kind == SHELL_ARG_END)
 			continue;
 		if (arg.kind == SHELL_ARG_OPTION || arg.kind == SHELL_ARG_GLOBAL) {

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 # Rules: parsed, found, compared with calls; pure as the rest of the core.
 broker_core_libcore_la_SOURCES += \
+	broker/core/rules/carry.c \
 	broker/core/rules/command_pattern.c \
 	broker/core/rules/command_pattern.h \
 	broker/core/rules/command_view.c \

@@ -4,6 +4,7 @@
 
 #include "broker/core/rules/ruleset_private.h"
 #include "broker/core/tool.h"
+#include "libapproval/limits.h"
 
 /* ---- what every candidate has to pass ---- */
 
@@ -95,6 +96,12 @@ bool matcher_better(const struct matcher *m, const struct rule_entry *entry)
 	return entry->number < m->best->number;
 }
 
+bool matcher_spend(struct matcher *m, size_t n)
+{
+	m->left = n < m->left ? m->left - n : 0;
+	return m->left > 0;
+}
+
 char *matcher_scratch(struct matcher *m, size_t size)
 {
 	struct ruleset *const set = m->set;
@@ -168,6 +175,8 @@ static int match_tighten(struct matcher *m, struct rule_match *out)
 		return err;
 	match_paths_tighten(m);
 	match_host(m);
+	if (m->left == 0)
+		return 2;
 	out->rule = m->best;
 	return out->rule != NULL;
 }
@@ -207,6 +216,7 @@ int ruleset_match(struct ruleset *set, enum verdict verdict, const struct rule_c
 		.set = set,
 		.call = call,
 		.verdict = verdict,
+		.left = LIMIT_RULE_STEPS,
 		.kind = kind_tighten(call->kind, call->claimed),
 	};
 

@@ -47,6 +47,7 @@ static void match_phrases(struct matcher *m)
 		const struct rule_entry *const e = link_entry(l);
 
 		if (matcher_better(m, e) && matcher_applies(m, e) &&
+			matcher_spend(m, m->call->command.len) &&
 			glob_match(&e->rule->command.text, m->call->command))
 			m->best = e;
 	}
@@ -58,6 +59,7 @@ static void consider_tighten(
 	struct matcher *m, const struct rule_entry *e, const struct command_view *view)
 {
 	if (matcher_better(m, e) && matcher_applies(m, e) &&
+		matcher_spend(m, 64 + view->words[0].len + view->rest[0].len) &&
 		command_view_tightens(view, &e->rule->command))
 		m->best = e;
 }
@@ -207,7 +209,7 @@ int match_command_tighten(struct matcher *m)
 
 	match_text(m);
 	match_phrases(m);
-	for (uint32_t i = 0; shell && i < shell->n; i++) {
+	for (uint32_t i = 0; shell && i < shell->n && m->left > 0; i++) {
 		const int err = tighten_command(m, &shell->commands[i]);
 
 		if (err < 0)
@@ -227,7 +229,8 @@ static void consider_allow(struct matcher *m, const struct trie_node *node,
 		const struct rule_entry *const e = link_entry(l);
 
 		if (!(exact && e->rule->command.wild) && matcher_better(m, e) &&
-			matcher_applies(m, e) && command_view_allows(view, &e->rule->command))
+			matcher_applies(m, e) && matcher_spend(m, 64 + view->words[0].len) &&
+			command_view_allows(view, &e->rule->command))
 			m->best = e;
 	}
 }
@@ -362,7 +365,7 @@ int match_command_allow(struct matcher *m, struct rule_match *out)
 	if (!shell || shell->flags & bars)
 		return 0;
 	for (uint32_t i = 0; i < shell->n; i++) {
-		const int how = allow_command(m, &shell->commands[i], out);
+		const int how = m->left > 0 ? allow_command(m, &shell->commands[i], out) : 0;
 
 		if (how <= 0)
 			return how;

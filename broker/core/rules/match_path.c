@@ -40,7 +40,8 @@ static void consider(struct matcher *m, const struct trie_node *node, struct byt
 	for (const struct trie_link *l = node->links; l; l = l->next) {
 		const struct rule_entry *const e = link_entry(l);
 
-		if (!matcher_better(m, e) || !path_pattern_match(&e->rule->path, below, flags))
+		if (!matcher_better(m, e) || !matcher_spend(m, 64 + 4 * below.len) ||
+			!path_pattern_match(&e->rule->path, below, flags))
 			continue;
 		if (kind == KIND_OTHER
 				? matcher_applies(m, e)

@@ -104,6 +104,12 @@ void ruleset_hit(struct ruleset *set, const struct rule_entry *entry, int64_t no
 void ruleset_set_matches(
 	struct ruleset *set, const struct rule_entry *entry, uint64_t matches, int64_t at);
 
+/*
+ * Into a set that was made of files anew: the standing rules of the one before it, and how
+ * often its rules have matched. 0; -ENOSPC: there would be too many; -ENOMEM.
+ */
+int ruleset_carry(struct ruleset *to, const struct ruleset *from);
+
 /* ---- matching ---- */
 
 struct rule_path {
@@ -157,7 +163,8 @@ struct rule_match {
 
 /*
  * Whether a rule of this verdict (VERDICT_DENY, VERDICT_ASK or VERDICT_ALLOW) speaks for the
- * call: 1, and *out; 0: none; -ENOMEM. Nothing else of the set changes than its working
+ * call: 1, and *out; 0: none; 2: it was too much to be compared with all, of what tightens
+ * alone, and nobody knows; -ENOMEM. Nothing else of the set changes than its working
  * memory.
  */
 int ruleset_match(struct ruleset *set, enum verdict verdict, const struct rule_call *call,

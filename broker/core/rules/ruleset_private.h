@@ -62,6 +62,7 @@ struct matcher {
 	enum verdict verdict;
 	enum kind kind;		       /* the tighter of own and claimed */
 	const struct rule_entry *best; /* of the candidates so far */
+	size_t left;		       /* of LIMIT_RULE_STEPS; 0: no more is compared */
 	/* where patterns of paths begin, made when first needed: as given, and resolved */
 	struct pathname (*anchors)[PATH_ANCHOR_N];
 	int8_t has_anchor[2][PATH_ANCHOR_N]; /* 0: not made yet; -1: there is none */
@@ -94,6 +95,8 @@ bool matcher_applies(const struct matcher *m, const struct rule_entry *entry);
 bool matcher_in_scope(const struct matcher *m, const struct rule_entry *entry);
 /* Whether it would be asked before the best so far. */
 bool matcher_better(const struct matcher *m, const struct rule_entry *entry);
+/* Before so many characters are compared; false: it is too much. */
+bool matcher_spend(struct matcher *m, size_t n);
 /* Memory that stays until the next call; NULL without. */
 char *matcher_scratch(struct matcher *m, size_t size);
 void match_add(struct rule_match *out, const struct rule_entry *entry);

@@ -67,10 +67,7 @@ static const struct readonly commands[] = {
 	{"hexdump", "b c C d n o s v x e ", 0},
 	{"hostname", "f i I s d A ", READONLY_NO_OPERAND},
 	{"id", "a g G n r u z ", 0},
-	{"jq",
-		"r c e s n S R j a C M tab indent arg argjson args jsonargs slurpfile rawfile "
-		"stream seq ",
-		0},
+	{"jq", "r c e s n S R j a C M tab indent arg argjson args jsonargs stream seq ", 0},
 	{"ls",
 		"a A b B c C d f F g G h H i I k l L m n N o p q Q r R s S t T u U v w x X Z 1 "
 		"author block-size color full-time group-directories-first hide "

@@ -2,7 +2,7 @@
 # fish completion of approvalctl
 
 set -l commands ask check list show allow deny watch sessions turns mode suspend resume \
-	end-turn history explain stats doctor
+	end-turn history explain rules stats doctor
 set -l none "not __fish_seen_subcommand_from $commands"
 
 function __approvalctl_requests
@@ -33,6 +33,7 @@ complete -c approvalctl -n "$none" -a resume -d 'Resume suspended turns'
 complete -c approvalctl -n "$none" -a end-turn -d 'End the present turn'
 complete -c approvalctl -n "$none" -a history -d 'Show what was decided'
 complete -c approvalctl -n "$none" -a explain -d "Tell what rules, floor and mode say of calls"
+complete -c approvalctl -n "$none" -a rules -d 'Show and change the rules in force'
 complete -c approvalctl -n "$none" -a stats -d "Show the broker's counters"
 complete -c approvalctl -n "$none" -a doctor -d 'Find out whether all is well'
 
@@ -50,13 +51,19 @@ complete -c approvalctl -n "__fish_seen_subcommand_from $commands; and not __fis
 complete -c approvalctl -n '__fish_seen_subcommand_from explain' -l offline -d 'Without a broker'
 complete -c approvalctl -n '__fish_seen_subcommand_from explain' -l stdin -d 'Read JSON lines'
 
+complete -c approvalctl -n '__fish_seen_subcommand_from rules; and not __fish_seen_subcommand_from add remove lint' -a 'list add remove lint'
+complete -c approvalctl -n '__fish_seen_subcommand_from rules' -l scope -x -a 'user project session turn' -d 'For whom'
+complete -c approvalctl -n '__fish_seen_subcommand_from rules' -l project -x -a '(__fish_complete_directories)' -d 'For this project'
+complete -c approvalctl -n '__fish_seen_subcommand_from rules' -l expires -x -d 'How long'
 complete -c approvalctl -n '__fish_seen_subcommand_from show allow deny' -a '(__approvalctl_requests)'
 complete -c approvalctl -n '__fish_seen_subcommand_from mode suspend resume end-turn' -a '(__approvalctl_sessions)'
 complete -c approvalctl -n '__fish_seen_subcommand_from mode' -a 'plan normal auto-edit yolo'
 complete -c approvalctl -n '__fish_seen_subcommand_from ask allow deny suspend end-turn' -l reason -x -d 'Why'
 complete -c approvalctl -n '__fish_seen_subcommand_from list allow deny suspend resume' -l all -d 'All of them'
+complete -c approvalctl -n '__fish_seen_subcommand_from allow deny' -l always -x -a 'user project session turn' -d 'For all such calls'
+complete -c approvalctl -n '__fish_seen_subcommand_from allow deny' -l rule -x -d 'For all that a rule is for'
 complete -c approvalctl -n '__fish_seen_subcommand_from allow deny' -l yes -d 'Do not ask for the number'
-complete -c approvalctl -n '__fish_seen_subcommand_from list allow deny turns history' -l session -x \
+complete -c approvalctl -n '__fish_seen_subcommand_from list allow deny turns history rules' -l session -x \
 	-a '(__approvalctl_sessions)' -d 'Of one session'
 complete -c approvalctl -n '__fish_seen_subcommand_from sessions' -l ended -d 'Also those that have ended'
 
@@ -73,3 +80,12 @@ complete -c approvalctl -n '__fish_seen_subcommand_from history' -l event -x \
 complete -c approvalctl -n '__fish_seen_subcommand_from history' -l since -x -d 'Not before'
 complete -c approvalctl -n '__fish_seen_subcommand_from history' -l until -x -d 'Not after'
 complete -c approvalctl -n '__fish_seen_subcommand_from history' -l verify -d 'Prove that none was changed'
+
+set -l import '__fish_seen_subcommand_from rules; and __fish_seen_subcommand_from import'
+complete -c approvalctl -n '__fish_seen_subcommand_from rules; and not __fish_seen_subcommand_from import' \
+	-a import -d "Make rules of another agent's settings"
+complete -c approvalctl -n "$import" -F
+complete -c approvalctl -n "$import" -l from -x -a 'claude codex gemini opencode' -d 'Whose'
+complete -c approvalctl -n "$import" -l output -r -F -d 'Write a file of rules'
+complete -c approvalctl -n "$import" -l force -d 'Also in the place of one that is there'
+complete -c approvalctl -n "$import" -l drop-rest -d 'Leave what a list of exceptions denies to the mode'

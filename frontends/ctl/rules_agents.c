@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: MIT */
+/* `approvalctl rules import`, a command with options of its own. */
+#include "config.h"
+
+#include "frontends/ctl/ctl.h"
+
+static const struct command commands[] = {
+	{"import", "FILE", "Make rules of another agent's settings",
+		"The rules go to standard output, what could not be said so to standard "
+		"error.\n"
+		"FILE may be -, standard input. Exits with 0 if all rules were taken over, 1 "
+		"if\n"
+		"some were refused or narrowed, 65 if FILE is not what it should be.",
+		ctl_rules_import_options, false, ctl_rules_import},
+	{NULL},
+};
+
+static const struct program program = {
+	.name = "approvalctl rules",
+	.version = PACKAGE_VERSION,
+	.summary = "Make rules",
+	.more = "See approvalctl(1).",
+	.commands = commands,
+};
+
+int ctl_rules_agents(void *ctl, struct options *o)
+{
+	struct options inner;
+
+	if (options_command(&inner, &program, o->argc, o->argv) == OPTIONS_EXIT)
+		return inner.status;
+	return inner.command->run(ctl, &inner);
+}
