@@ -318,14 +318,16 @@ int explain_rules_load(
 	return rules_load(r->set, text, problem);
 }
 
-static int verdict_line(
-	struct ruleset *set, enum verdict verdict, const struct judged *judged, uint32_t *line)
+static int verdict_line(struct ruleset *set, enum verdict verdict, const struct judged *judged,
+	struct explain_match *out, uint32_t *line)
 {
 	struct rule_match match;
 	int found = ruleset_match(set, verdict, &judged->rule, &match);
 
-	if (found > 0)
+	if (found == 1)
 		*line = match.rule->line;
+	else if (found > 1)
+		out->doubt = true;
 	return found < 0 ? found : 0;
 }
 
@@ -334,11 +336,11 @@ static int set_match(
 {
 	int err;
 
-	*out = (struct explain_match){0, 0, 0};
-	err = verdict_line(set, VERDICT_DENY, judged, &out->deny);
+	*out = (struct explain_match){.doubt = false};
+	err = verdict_line(set, VERDICT_DENY, judged, out, &out->deny);
 	if (err == 0)
-		err = verdict_line(set, VERDICT_ASK, judged, &out->ask);
-	return err < 0 ? err : verdict_line(set, VERDICT_ALLOW, judged, &out->allow);
+		err = verdict_line(set, VERDICT_ASK, judged, out, &out->ask);
+	return err < 0 ? err : verdict_line(set, VERDICT_ALLOW, judged, out, &out->allow);
 }
 
 int explainer_match(struct explainer *x, const struct explain_call *call,

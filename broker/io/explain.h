@@ -87,6 +87,7 @@ int explain_rules_load(
 /* The line of the rule of each verdict that speaks for a call; 0: none does. */
 struct explain_match {
 	uint32_t deny, ask, allow;
+	bool doubt; /* it was too much to be compared: another deny or ask may speak as well */
 };
 
 /* What each of n sets says of a call, in out[0] to out[n - 1]. Returns like explain. */

@@ -95,6 +95,16 @@ void verdict_add(struct verdict *v, bool covers, enum answer answer, uint32_t li
 	v->note = covers ? NULL : narrow;
 }
 
+/* A person is asked, if nothing is tighter. */
+static void verdict_doubt(struct verdict *v, const char *why)
+{
+	if (v->answer >= ANSWER_ASK)
+		return;
+	v->answer = ANSWER_ASK;
+	v->line = 0;
+	v->note = why;
+}
+
 static bool section_holds(const struct section *s, const struct subject *subject)
 {
 	for (size_t i = 0; i < s->n_matchers; i++)
@@ -159,8 +169,7 @@ int policy_judge(const struct policy *p, struct explainer *x, const struct subje
 	look_choose(p, s, &l);
 	err = explainer_match(x, call, l.sets, l.n, l.found);
 	if (err == -EINVAL) {
-		out->answer = ANSWER_ASK;
-		out->note = "its folders, mode or kind make no sense";
+		verdict_doubt(out, "its folders, mode or kind make no sense");
 		return 0;
 	}
 	if (err < 0)
@@ -176,6 +185,9 @@ int policy_judge(const struct policy *p, struct explainer *x, const struct subje
 		if (m->allow)
 			verdict_add(out, true, ANSWER_ALLOW, before + m->allow);
 	}
+	for (size_t i = 0; i < l.n; i++)
+		if (l.found[i].doubt)
+			verdict_doubt(out, "it is too much to be compared with every rule");
 	/* nothing that a program says would change a denial */
 	for (size_t i = l.n_sections; i < l.n && out->answer != ANSWER_DENY; i++) {
 		if (!l.found[i].ask && !l.found[i].allow)

@@ -318,6 +318,42 @@ START_TEST(folders_that_make_no_sense)
 }
 END_TEST
 
+/* Too much to be compared: a rule that denies may have been missed, and so a person is asked. */
+START_TEST(too_much_to_compare)
+{
+	static const char head[] = "\x81\xa7"
+				   "command"
+				   "\xda\x3e\x80"; /* 16,000 bytes */
+	const size_t n_head = sizeof(head) - 1, n_command = 16000;
+	char *const input = malloc(n_head + n_command);
+	const struct explain_call call = {
+		.tool = bytes_of("Bash"), .input = {input, n_head + n_command}};
+	struct explainer *x;
+	struct text t = {0};
+	struct policy *p;
+	struct subject s;
+	struct verdict v;
+
+	text_add(&t, _i ? "deny Bash\n" : "allow Bash\n");
+	for (unsigned i = 0; i < 2000; i++)
+		text_printf(&t, "deny Bash(cat */x%u*y*)\n", i);
+	p = parsed(text_string(&t));
+	memcpy(input, head, n_head);
+	for (size_t i = 0; i < n_command; i++)
+		input[n_head + i] = "cat zzz;"[i % 8];
+	subject_fill(&s);
+	ck_assert_int_eq(explainer_new(&x), 0);
+	ck_assert_int_eq(policy_judge(p, x, &s, &call, &v), 0);
+	ck_assert_int_eq(v.answer, _i ? ANSWER_DENY : ANSWER_ASK);
+	ck_assert_uint_eq(v.line, _i ? 1 : 0);
+	ck_assert(_i ? !v.note : v.note && strstr(v.note, "too much"));
+	explainer_free(x);
+	policy_free(p);
+	text_free(&t);
+	free(input);
+}
+END_TEST
+
 /* Paths are as the broker resolved them: one that it could not is not allowed. */
 START_TEST(resolved_paths)
 {
@@ -401,6 +437,7 @@ int main(void)
 	tcase_add_test(t, midnight);
 	tcase_add_loop_test(t, judgements, 0, COUNT(calls));
 	tcase_add_test(t, folders_that_make_no_sense);
+	tcase_add_loop_test(t, too_much_to_compare, 0, 2);
 	tcase_add_test(t, resolved_paths);
 	tcase_add_test(t, together);
 	suite_add_tcase(suite, t);
