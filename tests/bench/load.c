@@ -40,6 +40,8 @@ struct load {
 	uint64_t done, calls, serial;
 	float *us;
 	struct wire_buffer b;
+	uint8_t request[FRAME]; /* all are the same but for two numbers */
+	size_t serial_at;
 };
 
 static void send_all(int fd, const void *data, size_t len)
@@ -47,18 +49,18 @@ static void send_all(int fd, const void *data, size_t len)
 	bench_need(send(fd, data, len, MSG_NOSIGNAL) == (ssize_t)len, "send");
 }
 
-/* A `request` of exactly 300 bytes: what is missing is the padding's. */
-static void pack_request(struct load *l, struct conn *c, size_t pad)
+#define MSGID_AT 3 /* behind the heads of the array, the type and the number itself */
+
+static void pack_request(struct load *l, size_t pad)
 {
 	struct wire_open m, i;
-	char id[24], text[FRAME];
+	char text[FRAME];
 
-	snprintf(id, sizeof(id), "c%010llu", (unsigned long long)++l->serial);
 	memset(text, 'x', sizeof(text));
 	wire_buffer_reset(&l->b, 1 << 16);
-	wire_pack_call(&l->b, ++c->id | 0x10000u, bytes_of("request"));
+	wire_pack_call(&l->b, UINT32_MAX, bytes_of("request"));
 	wire_map_open(&m, &l->b);
-	wire_map_strz(&m, "tool_call_id", id);
+	wire_map_strz(&m, "tool_call_id", "c0000000000");
 	wire_map_strz(&m, "tool", "Read");
 	wire_map_key(&m, "input");
 	wire_map_open(&i, &l->b);
@@ -66,6 +68,33 @@ static void pack_request(struct load *l, struct conn *c, size_t pad)
 	wire_close(&i);
 	wire_map_str(&m, "summary", (struct bytes){text, pad});
 	wire_close(&m);
+}
+
+/* A `request` of exactly 300 bytes: what is missing is the padding's. */
+static void make_request(struct load *l)
+{
+	const uint8_t *at;
+
+	pack_request(l, 40);
+	if (l->b.len != FRAME)
+		pack_request(l, 40 + FRAME - l->b.len);
+	bench_need(l->b.len == FRAME && l->b.data[MSGID_AT - 1] == 0xce,
+		"a frame of 300 bytes");
+	memcpy(l->request, l->b.data, FRAME);
+	at = memmem(l->request, FRAME, "c0000000000", 11);
+	bench_need(at != NULL, "the id of the call");
+	l->serial_at = (size_t)(at - l->request);
+}
+
+/* The clients are to cost little beside the server: the numbers are put in by hand. */
+static void number_request(struct load *l, uint32_t id)
+{
+	uint64_t n = ++l->serial;
+
+	for (unsigned i = 0; i < 4; i++)
+		l->request[MSGID_AT + i] = (uint8_t)(id >> (24 - 8 * i));
+	for (unsigned i = 10; i > 0; i--, n /= 10)
+		l->request[l->serial_at + i] = (uint8_t)('0' + n % 10);
 }
 
 static void call(struct load *l, struct conn *c)
@@ -85,13 +114,11 @@ static void call(struct load *l, struct conn *c)
 		wire_map_open(&m, &l->b);
 		wire_close(&m);
 		c->turn = true;
-	} else {
-		pack_request(l, c, 40);
-		if (l->b.len != FRAME)
-			pack_request(l, c, 40 + FRAME - l->b.len);
-		bench_need(l->b.len == FRAME, "a frame of 300 bytes");
+		send_all(c->fd, l->b.data, l->b.len);
+		return;
 	}
-	send_all(c->fd, l->b.data, l->b.len);
+	number_request(l, ++c->id);
+	send_all(c->fd, l->request, FRAME);
 }
 
 static void hello(struct load *l, struct conn *c)
@@ -232,6 +259,7 @@ static void run(const struct bench_server *s, enum bench_kind kind, unsigned con
 	bench_need(fd >= 0, l.path);
 	close(fd);
 	wire_buffer_init(&l.b, SIZE_MAX / 2);
+	make_request(&l);
 	l.conns = calloc(connections, sizeof(*l.conns));
 	l.us = calloc(1u << 20, sizeof(float));
 	connect_all(&l);
