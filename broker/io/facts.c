@@ -254,12 +254,13 @@ static void apply_claims(struct facts_draft *d)
 {
 	if (d->in.claimed_kind >= 0) {
 		const enum kind claimed = (enum kind)d->in.claimed_kind;
-		const enum kind kind = kind_tighten(d->kind, claimed);
+		const enum kind own = d->kind;
 
-		if (kind != d->kind)
+		d->kind = kind_tighten(own, claimed);
+		if (d->kind != own)
 			d->flags |= FACT_UNRESOLVED;
-		d->kind = kind;
-		if (kind_mutates(claimed)) {
+		/* what the table says as well tells nothing of this very call */
+		if (claimed != own && kind_mutates(claimed)) {
 			d->mutating = true;
 			d->flags |= FACT_SAID_MUTATING;
 		}

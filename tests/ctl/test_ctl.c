@@ -236,11 +236,11 @@ START_TEST(hostile_text)
 	char id[64], *text;
 
 	RUN(&ask, "ask", "--summary", "\033]0;x\a\342\200\256", "--title", "\233\n", "--",
-		"true", "\033[2J", "a\tb");
+		"touch", "\033[2J", "a\tb");
 	watch_offered(&watch, id);
 	text = OUTPUT(0, "list");
 	plain(text, 7);
-	has(text, "\tBash: true '\\x1b[2J' 'a\\tb'\t");
+	has(text, "\tBash: touch '\\x1b[2J' 'a\\tb'\t");
 	free(text);
 	text = OUTPUT(0, "show", id);
 	ck_assert_ptr_null(strchr(text, '\033'));
@@ -280,7 +280,7 @@ START_TEST(bulk)
 	char id[64], *text;
 
 	for (int i = 0; i < 3; i++) {
-		RUN(&ask[i], "ask", "--", "true");
+		RUN(&ask[i], "ask", "--", "touch", ".");
 		watch_offered(&watch, id);
 	}
 	EXPECT(STATUS_USAGE, "allow", "--all"); /* nobody there to confirm */
@@ -332,7 +332,7 @@ START_TEST(wrong_ids)
 	has(r.text, "nothing-has-this\tnot_found\t");
 	run_free(&r);
 
-	RUN(&ask, "ask", "--", "true");
+	RUN(&ask, "ask", "--", "touch", ".");
 	j = watch_event(&watch, "offered");
 	snprintf(id, sizeof(id), "%s", json_item_text(j, "request"));
 	snprintf(session, sizeof(session), "%s", json_item_text(j, "session"));
@@ -461,6 +461,10 @@ START_TEST(checks)
 	ck_assert_str_eq(json_text(j, "verdict"), "ask");
 	json_object_put(j);
 	free(text);
+	/* what it is called through says that it executes, which is known of every command */
+	text = OUTPUT(0, "check", "--", "ls", "-l");
+	has(text, "allow\n");
+	free(text);
 }
 END_TEST
 
@@ -484,7 +488,7 @@ START_TEST(records)
 	struct json_object *j;
 	char id[64], *text;
 
-	RUN(&ask, "ask", "--", "true");
+	RUN(&ask, "ask", "--", "touch", ".");
 	watch_offered(&watch, id);
 	EXPECT(0, "deny", id, "--reason", "no");
 	run_wait(&ask);
@@ -538,7 +542,7 @@ START_TEST(pages)
 	size_t lines[2] = {0, 0};
 
 	for (int i = 0; i < 60; i++)
-		EXPECT(STATUS_ASK, "check", "--", "true");
+		EXPECT(STATUS_ASK, "check", "--", "touch", ".");
 	for (int i = 0; i < 2; i++) {
 		text = OUTPUT(0, "history", i ? "--oldest" : "--json", "-n", i ? "0" : "50");
 		for (const char *p = text; (p = strchr(p, '\n')); p++)

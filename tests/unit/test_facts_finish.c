@@ -3,6 +3,7 @@
  * Limits, claims, what the resolver finds, and the hashes. With a number as argument:
  * how long a Read of 300 bytes takes, from so many.
  */
+#include "broker/core/tool.h"
 #include "tests/unit/facts_fixture.h"
 
 #include <check.h>
@@ -75,6 +76,9 @@ START_TEST(claims)
 		collect_with(&c, &in, "Bash", wire_buffer_bytes(&c.buffer));
 		ck_assert_int_eq(c.draft.kind, KIND_EXECUTE);
 		ck_assert(c.draft.mutating);
+		/* what the table says of every command tells nothing of this one */
+		ck_assert_int_eq((c.draft.flags & FACT_SAID_MUTATING) != 0,
+			kind != KIND_EXECUTE && kind >= 0 && kind_mutates((enum kind)kind));
 		done(&c);
 	}
 	/* nor of an unknown one */
