@@ -12,6 +12,7 @@ include tests/crash.mk
 include tests/bench.mk
 include tests/classify.mk
 include tests/harness.mk
+include tests/sandbox.mk
 include tests/policy.mk
 include tests/review.mk
 include tests/rules.mk

@@ -266,9 +266,9 @@ START_TEST(offending_agents)
 {
 	broker_start(&broker, NULL);
 	FAILS("has run what it asked for", SHORTLY, "agent", "--", "sh", "-c",
-		"touch \"$APPROVAL_HARNESS_WITNESS\"; exec ./approvalctl ask -- true");
+		"touch \"$APPROVAL_HARNESS_WITNESS\"; exec ./approvalctl ask -- touch .");
 	FAILS("has not run what it asked for", SHORTLY, "agent", "--", "./approvalctl", "ask",
-		"--", "true");
+		"--", "touch", ".");
 	FAILS("expected withdrawn", SHORTLY, "--with", "timeout", "agent", "--",
 		"./approvalctl", "ask", "--", "sh", "-c",
 		"touch \"$APPROVAL_HARNESS_WITNESS\"");

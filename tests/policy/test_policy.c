@@ -298,26 +298,26 @@ START_TEST(headless)
 {
 	struct run p;
 
-	put(file, "allow Bash(true)\ndeny Bash(false)\nask Bash(test:*)\n", 0600);
+	put(file, "allow Bash(touch .)\ndeny Bash(mkdir x)\nask Bash(chmod:*)\n", 0600);
 	POLICY(&p, "--headless", file);
 	run_until_error(&p, "ready");
-	asks(0, "true");
-	asks(0, "true");
-	asks(STATUS_DENIED, "false");
-	asks(STATUS_DENIED, "test x");
+	asks(0, "touch .");
+	asks(0, "touch .");
+	asks(STATUS_DENIED, "mkdir x");
+	asks(STATUS_DENIED, "chmod x");
 	asks(STATUS_DENIED, "echo \"\033[2J\"; frobnicate");
 	policy_stop(&p);
 	has(p.text, "\nallowed: 2\n       2  approvalctl: Bash: ");
 	has(p.text, "\ndenied: 1\n");
 	has(p.text, "\ndenied, since nobody is there to be asked: 1\n");
 	has(p.text, "\ndenied, since nothing allowed it: 1\n");
-	has(p.text, "(ci.policy:2: deny Bash(false))\n");
+	has(p.text, "(ci.policy:2: deny Bash(mkdir x))\n");
 	ck_assert_ptr_null(strchr(p.text, '\033'));
 	run_free(&p);
 
 	POLICY(&p, "--headless", "--json", file);
 	run_until(&p, "{\"event\":\"ready\"}");
-	asks(STATUS_DENIED, "false");
+	asks(STATUS_DENIED, "mkdir x");
 	policy_stop(&p);
 	has(p.text, "\"verdict\":\"deny\",\"line\":2,");
 	has(p.text,
@@ -351,7 +351,7 @@ START_TEST(dry_run)
 	POLICY(&p, "--dry-run", file);
 	run_until_error(&p, "ready");
 	watch_start(&watch);
-	RUN(&ask, "ask", "--", "true");
+	RUN(&ask, "ask", "--", "touch", ".");
 	watch_offered(&watch, id);
 	run_until(&p, id);
 	run_until(&p, "(ci.policy:1: allow *)\n");
