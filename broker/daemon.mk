@@ -8,6 +8,9 @@ approvald_SOURCES = \
 	broker/io/gateway_batch.c \
 	broker/io/gateway_effect.c \
 	broker/io/gateway_ended.c \
+	broker/io/gateway_explain.c \
+	broker/io/gateway_explain.h \
+	broker/io/gateway_explain_item.c \
 	broker/io/gateway_frontend.c \
 	broker/io/gateway_hello.c \
 	broker/io/gateway_item.c \

@@ -162,6 +162,14 @@ void request_timers_stop(struct engine *e, struct request *q);
 void request_timers_start(struct engine *e, struct request *q);
 void request_lift(struct engine *e, struct request *q); /* at least 30 s remain */
 bool policy_is(const struct frontend *f);
+/* After some time-outs in a row a policy is not waited for any more: it counts as ask. */
+bool policy_awaited(const struct frontend *f);
+/* Would it be shown, and may it answer, a request of this uid and type? */
+bool frontend_answers(const struct frontend *f, uint32_t uid, enum request_type type);
+/* Required policies that are not there, and such as left without bye, count as ask. */
+bool policy_missing(struct engine *e, uint32_t uid, enum request_type type);
+/* Nobody is there who could be asked, and that denies. */
+bool alone_denies(struct engine *e, uint32_t uid, enum request_type type, bool fail_closed);
 bool policy_in(const struct frontend *f, uint32_t mask); /* one of that mask? */
 
 /* ---- sessions (engine_session.c) ---- */

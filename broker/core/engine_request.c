@@ -14,33 +14,45 @@ bool policy_is(const struct frontend *f)
 	return f->s.greeted && f->s.role == ROLE_POLICY;
 }
 
+bool policy_awaited(const struct frontend *f)
+{
+	return f->s.timeouts < 3;
+}
+
 bool policy_in(const struct frontend *f, uint32_t mask)
 {
 	return f->s.policy < LIMIT_POLICIES && mask & (1u << f->s.policy);
 }
 
-static bool answers(const struct frontend *f, const struct request *q)
+bool frontend_answers(const struct frontend *f, uint32_t uid, enum request_type type)
 {
-	return f->s.subscribed && frontend_sees(f, &q->e) && f->s.answers & (1u << q->s.r.type);
+	return f->s.subscribed && (f->admin || f->uid == uid) && f->s.answers & (1u << type);
 }
 
-static bool person_present(struct engine *e, const struct request *q)
+static bool answers(const struct frontend *f, const struct request *q)
+{
+	return frontend_answers(f, request_session(q)->s.r.uid, q->s.r.type);
+}
+
+bool alone_denies(struct engine *e, uint32_t uid, enum request_type type, bool fail_closed)
 {
 	struct frontend *f;
 
+	if (!fail_closed && !e->config.when_alone_deny && !e->config.headless &&
+		!marks_headless(e, uid))
+		return false;
 	TAILQ_FOREACH (f, &e->r.frontends, in_engine)
-		if (f->s.greeted && f->s.role == ROLE_HUMAN && answers(f, q))
-			return true;
-	return false;
+		if (f->s.greeted && f->s.role == ROLE_HUMAN && frontend_answers(f, uid, type))
+			return false;
+	return true;
 }
 
 bool request_alone(struct engine *e, const struct request *q)
 {
 	const struct session *s = request_session(q);
-	bool denies = e->config.when_alone_deny || e->config.headless ||
-		      marks_headless(e, s->s.r.uid) || q->s.r.fail_closed || s->s.r.fail_closed;
 
-	return denies && !q->s.recovered && !person_present(e, q);
+	return !q->s.recovered && alone_denies(e, s->s.r.uid, q->s.r.type,
+					  q->s.r.fail_closed || s->s.r.fail_closed);
 }
 
 /* ---- states ---- */
@@ -210,28 +222,28 @@ int request_reviewed(struct engine *e, struct request *q)
 	return request_ask(e, q, v == VERDICT_ASK ? STEP_POLICY : STEP_HUMAN);
 }
 
-static bool policy_connected(struct engine *e, struct bytes name, const struct request *q)
+static bool policy_connected(
+	struct engine *e, struct bytes name, uint32_t uid, enum request_type type)
 {
 	struct frontend *f;
 
 	TAILQ_FOREACH (f, &e->r.frontends, in_engine)
-		if (policy_is(f) && bytes_equal(str_bytes(f->s.name), name) && answers(f, q))
+		if (policy_is(f) && bytes_equal(str_bytes(f->s.name), name) &&
+			frontend_answers(f, uid, type))
 			return true;
 	return false;
 }
 
-/* Required policies that are not there, and such as left without bye, count as ask. */
-static bool policy_missing(struct engine *e, const struct request *q)
+bool policy_missing(struct engine *e, uint32_t uid, enum request_type type)
 {
 	for (unsigned i = 0; i < e->config.n_required; i++)
-		if (!policy_connected(e, bytes_of(e->config.required[i]), q))
+		if (!policy_connected(e, bytes_of(e->config.required[i]), uid, type))
 			return true;
 	for (unsigned i = 0; i < e->marks.n_lost; i++) {
 		const struct lost_policy *l = &e->marks.lost[i];
 
-		if ((l->admin || l->uid == request_session(q)->s.r.uid) &&
-			l->answers & (1u << q->s.r.type) &&
-			(!l->name || !policy_connected(e, str_bytes(l->name), q)))
+		if ((l->admin || l->uid == uid) && l->answers & (1u << type) &&
+			(!l->name || !policy_connected(e, str_bytes(l->name), uid, type)))
 			return true;
 	}
 	return e->marks.lost_more;
@@ -250,12 +262,12 @@ static int request_review(struct engine *e, struct request *q, enum step asked_b
 	/* no question is answered by a machine */
 	if (type != REQUEST_TYPE_TOOL_CALL && type != REQUEST_TYPE_PERMISSIONS)
 		return request_reviewed(e, q);
-	if (policy_missing(e, q))
+	if (policy_missing(e, request_session(q)->s.r.uid, type))
 		q->s.review_verdict = VERDICT_ASK;
 	TAILQ_FOREACH (f, &e->r.frontends, in_engine) {
 		if (!policy_is(f) || !answers(f, q))
 			continue;
-		if (f->s.timeouts >= 3) /* not waited for any more */
+		if (!policy_awaited(f))
 			q->s.review_verdict = VERDICT_ASK;
 		else
 			q->s.review |= 1u << f->s.policy;

@@ -11,6 +11,8 @@ broker_core_libcore_la_SOURCES = \
 	broker/core/engine_always.c \
 	broker/core/engine_call.c \
 	broker/core/engine_check.c \
+	broker/core/engine_explain.c \
+	broker/core/engine_explain.h \
 	broker/core/engine_frontend.c \
 	broker/core/engine_judge.c \
 	broker/core/engine_private.h \

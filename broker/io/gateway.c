@@ -176,7 +176,7 @@ static int on_frame(void *arg, struct peer *p, struct bytes raw)
 		return -EBADMSG;
 	client->outstanding++;
 	if (client->frontend)
-		err = frontend_frame(g, client, &f);
+		err = frontend_frame(g, client, &f, raw);
 	else
 		err = agent_frame(g, client, &f, raw);
 	if (err < 0)

@@ -206,7 +206,7 @@ static void request_resolved(void *arg, struct resolver_result *result)
 }
 
 /* Text with a NUL in it is no path: it comes out shorter, and so resolves to something else or nothing. */
-static void text_copy(char *out, size_t size, struct bytes text)
+void path_copy(char *out, size_t size, struct bytes text)
 {
 	size_t n = text.len < size ? text.len : size - 1;
 
@@ -251,7 +251,7 @@ static int agent_request(struct gateway *g, struct client *client, const struct 
 			.workspace = s->s.r.workspace ? str_text(s->s.r.workspace) : NULL,
 			.alias = client->alias, .paths = r.draft.paths, .n = r.draft.n_paths };
 
-		text_copy(cwd, sizeof(cwd), r.draft.in.cwd);
+		path_copy(cwd, sizeof(cwd), r.draft.in.cwd);
 		err = pending_call_new(g, client, &p);
 		if (err < 0)
 			return facts_release(&r.draft), err;

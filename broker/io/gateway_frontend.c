@@ -281,7 +281,8 @@ static int steer_parse(struct gateway *g, struct client *client, const struct wi
 	return 0;
 }
 
-int frontend_frame(struct gateway *g, struct client *client, const struct wire_frame *f)
+int frontend_frame(struct gateway *g, struct client *client, const struct wire_frame *f,
+	struct bytes raw)
 {
 	struct command c = { .call = f->id };
 	int method = wire_frontend_method_find(f->method), v;
@@ -311,6 +312,7 @@ int frontend_frame(struct gateway *g, struct client *client, const struct wire_f
 	case WIRE_FRONTEND_RULES_ADD:
 	case WIRE_FRONTEND_RULES_LINT:
 	case WIRE_FRONTEND_RULES_REMOVE: return frontend_rules(g, client, f, method);
+	case WIRE_FRONTEND_EXPLAIN: return frontend_explain(g, client, f, raw);
 	case WIRE_FRONTEND_BYE:
 		c.type = COMMAND_FRONTEND_BYE;
 		v = 0;

@@ -27,7 +27,7 @@ static bool stands_above_us(struct gateway *g, const struct process_id *id)
 	return false;
 }
 
-static int home_of(struct gateway *g, uint32_t uid, const char **out)
+int home_of(struct gateway *g, uint32_t uid, const char **out)
 {
 	struct home *items;
 	char *path = NULL;

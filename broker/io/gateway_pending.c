@@ -50,6 +50,8 @@ void pending_call_free(struct pending_call *p)
 	if (p->client->waiting == p)
 		p->client->waiting = NULL;
 	free(p->bytes);
+	free(p->workspace);
+	free(p->alias);
 	if (g->spare)
 		free(p);
 	else

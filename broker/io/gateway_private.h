@@ -52,6 +52,8 @@ struct pending_call {
 	uint8_t *bytes;
 	size_t len;
 	struct process *subject;
+	char *workspace, *alias; /* of an explain without a session; NULL: none */
+	bool placed;		 /* that has been looked for */
 };
 
 /* A message that goes out after the commit. */
@@ -300,6 +302,10 @@ int agent_frame(struct gateway *g, struct client *client, const struct wire_fram
 	struct bytes raw);
 int agent_hello(struct gateway *g, struct client *client, const struct wire_frame *f,
 	struct bytes raw);
+/* The home folder of a uid, which lives as long as the gateway; NULL: none. -ENOMEM. */
+int home_of(struct gateway *g, uint32_t uid, const char **out);
+/* A path for the resolver. */
+void path_copy(char *out, size_t size, struct bytes path);
 /* A call that may have to wait until its paths are resolved; and one that has to. -ENOMEM. */
 int pending_call_new(struct gateway *g, struct client *client, struct pending_call **out);
 int pending_call_park(struct pending_call *p, struct resolver_job *job, struct bytes raw);
@@ -310,7 +316,8 @@ void problem_answer(struct gateway *g, struct client *client, uint32_t call, int
 	const struct wire_problem *problem);
 
 /* ---- gateway_frontend.c, gateway_query.c ---- */
-int frontend_frame(struct gateway *g, struct client *client, const struct wire_frame *f);
+int frontend_frame(struct gateway *g, struct client *client, const struct wire_frame *f,
+	struct bytes raw);
 int frontend_query(struct gateway *g, struct client *client, const struct wire_frame *f, int method);
 /* Is the frontend, by now, inside an agent's tree? Answers and closes it then. */
 bool frontend_refused(struct gateway *g, struct client *client, uint32_t call);
@@ -361,10 +368,16 @@ int rule_tell(struct gateway *g, const struct standing_rule *s, const char *chan
 /* ---- gateway_rule_call.c ---- */
 int frontend_rules(struct gateway *g, struct client *client, const struct wire_frame *f, int method);
 
+/* ---- gateway_explain.c ---- */
+int frontend_explain(struct gateway *g, struct client *client, const struct wire_frame *f,
+	struct bytes raw);
+
 /* ---- gateway_subject.c ---- */
 /* A session has got, or lost, its subject; applied after the commit. */
 int subject_change(struct gateway *g, const struct process_id *id, bool on);
 void subject_apply(struct gateway *g);
+/* That of a session, if it is watched; not counted. NULL: none. */
+struct process *subject_of_session(struct gateway *g, const struct session *s);
 /* The process that stands for the client's session; not counted. */
 struct process *subject_process(struct gateway *g, const struct client *client);
 void subject_drop_all(struct gateway *g);

@@ -12,6 +12,20 @@ static void answer_shutdown(struct gateway *g, struct client *client, uint32_t c
 		"the broker is stopping: connect again and call again", NULL, none);
 }
 
+static void waiting_end(struct gateway *g, struct client_list *clients)
+{
+	struct client *c;
+
+	TAILQ_FOREACH(c, clients, entry) {
+		struct wire_frame f;
+
+		if (c->peer && c->waiting &&
+			wire_frame_decode((struct bytes){ c->waiting->bytes, c->waiting->len },
+				&f) == 0)
+			answer_shutdown(g, c, f.id);
+	}
+}
+
 /*
  * What is outstanding and not kept is answered; a request that is pending is not over:
  * its agent comes back to it when the connection ends.
@@ -20,17 +34,10 @@ static void calls_end(struct gateway *g)
 {
 	static const struct uuid start;
 	struct uuid at = start;
-	struct client *c;
 	struct entity *x;
 
-	TAILQ_FOREACH(c, &g->agents, entry) {
-		struct wire_frame f;
-
-		if (c->peer && c->waiting &&
-			wire_frame_decode((struct bytes){ c->waiting->bytes, c->waiting->len },
-				&f) == 0)
-			answer_shutdown(g, c, f.id);
-	}
+	waiting_end(g, &g->agents);
+	waiting_end(g, &g->frontends);
 	while ((x = registry_next(&g->engine.r, &at))) {
 		const struct request *q = (const struct request *)(const void *)x;
 

@@ -62,15 +62,24 @@ fail:
 	gateway_event(g, COMMAND_SUBJECT_DIED, NULL, id);
 }
 
+struct process *subject_of_session(struct gateway *g, const struct session *s)
+{
+	struct subject key = { .id = s->s.r.subject }, *found;
+
+	found = RB_FIND(subject_tree, &g->subjects_held, &key);
+	return found ? found->process : NULL;
+}
+
 struct process *subject_process(struct gateway *g, const struct client *client)
 {
-	struct subject key = { .id = client->link->s.session->s.r.subject }, *s;
+	const struct session *s = client->link->s.session;
+	struct process *p;
 
 	/* mostly the one of its own hello; that of a session which it joined is watched */
-	if (process_id_compare(&client->subject->id, &key.id) == 0)
+	if (process_id_compare(&client->subject->id, &s->s.r.subject) == 0)
 		return client->subject;
-	s = RB_FIND(subject_tree, &g->subjects_held, &key);
-	return s ? s->process : client->subject;
+	p = subject_of_session(g, s);
+	return p ? p : client->subject;
 }
 
 void subject_apply(struct gateway *g)

@@ -1,260 +1,95 @@
 /* SPDX-License-Identifier: MIT */
-/* explain --offline: what rules, floor and mode say of calls, without a broker. */
+/* explain: what would be said of a call, and why */
 #include "config.h"
 
-#include <errno.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include "broker/io/explain.h"
-#include "frontends/common/json.h"
-#include "frontends/ctl/ctl.h"
-#include "libapproval/limits.h"
-
-#define LINE_MAX_BYTES (2u * LIMIT_INPUT + LIMIT_RULE_FILE)
+#include "frontends/ctl/explain.h"
+#include "frontends/ctl/request.h"
 
 enum {
 	OPTION_OFFLINE = OPTION_OTHER,
 	OPTION_STDIN,
+	OPTION_REQUEST,
+	OPTION_MODE,
+	OPTION_KIND,
+	OPTION_INPUT,
+	OPTION_CWD,
+	OPTION_WORKSPACE,
+	OPTION_UID,
 };
 
 const struct option_def ctl_explain_options[] = {
+	{OPTION_SESSION, "session", "SESSION", "as a call of this session"},
+	{OPTION_MODE, "mode", "MODE", "as if this were the mode"},
+	{OPTION_TOOL, "tool", "NAME", "the tool (default: " REQUEST_TOOL ")"},
+	{OPTION_INPUT, "input", "JSON", "its input, instead of a command line"},
+	{OPTION_KIND, "kind", "KIND", "what the agent would say that it is"},
+	{OPTION_CWD, "cwd", "FOLDER",
+		"where it would run (default: here; of a session: its own)"},
+	{OPTION_WORKSPACE, "workspace", "FOLDER",
+		"without a session: the workspace (default: as a session would have it)"},
+	{OPTION_UID, "uid", "UID", "without a session: whose call (default: one's own)"},
+	{OPTION_REQUEST, "request", "ID", "a request that waits, as it was shown"},
 	{OPTION_OFFLINE, "offline", NULL,
 		"without a broker, with the rules that the input names"},
 	{OPTION_STDIN, "stdin", NULL,
 		"read JSON lines {rules, mode, tool, input, cwd, workspace, home}"},
+	OPTION_DEF_JSON,
 	{0},
 };
 
-struct explain_run {
-	struct ctl *c;
-	struct explainer *x;
-	struct approval_pack *pack;
-	struct text rules; /* that are in force; see rules_set */
-	bool loaded;
-};
-
-/* ---- one line in ---- */
-
-static struct bytes member(struct json_object *map, const char *key)
+/* What does not go together; NULL: nothing. */
+static const char *given_wrong(const struct explain_given *g)
 {
-	struct json_object *v;
-
-	if (!json_object_object_get_ex(map, key, &v) ||
-		json_object_get_type(v) != json_type_string)
-		return (struct bytes){NULL, 0};
-	return (struct bytes){json_object_get_string(v), (size_t)json_object_get_string_len(v)};
-}
-
-/* The text that is to be loaded: an array of lines, or one text; 1: neither. */
-static int rules_text(struct json_object *map, struct text *out)
-{
-	struct json_object *v;
-
-	if (!json_object_object_get_ex(map, "rules", &v) || !v)
-		return 0;
-	if (json_object_get_type(v) == json_type_string) {
-		text_addn(
-			out, json_object_get_string(v), (size_t)json_object_get_string_len(v));
-		return out->failed ? -ENOMEM : 0;
-	}
-	if (json_object_get_type(v) != json_type_array)
-		return 1;
-	for (size_t i = 0; i < json_object_array_length(v); i++) {
-		struct json_object *line = json_object_array_get_idx(v, i);
-
-		if (json_object_get_type(line) != json_type_string)
-			return 1;
-		text_addn(out, json_object_get_string(line),
-			(size_t)json_object_get_string_len(line));
-		text_add(out, "\n");
-	}
-	return out->failed ? -ENOMEM : 0;
-}
-
-/* Rules that stay the same are not loaded again. 1: they do not load. */
-static int rules_set(
-	struct explain_run *r, struct json_object *map, struct explain_problem *problem)
-{
-	struct text text = {0};
-	int err = rules_text(map, &text);
-
-	if (err == 1)
-		*problem = (struct explain_problem){
-			0, 0, "rules is an array of lines, or one text"};
-	if (err == 0 && r->loaded && text.len == r->rules.len &&
-		memcmp(text_string(&text), text_string(&r->rules), text.len) == 0)
-		goto out;
-	if (err == 0)
-		err = explainer_rules(
-			r->x, (struct bytes){text_string(&text), text.len}, problem);
-	if (err == 0) {
-		text_free(&r->rules);
-		r->rules = text;
-		r->loaded = true;
-		return 0;
-	}
-out:
-	text_free(&text);
-	return err;
-}
-
-static int call_read(struct explain_run *r, struct json_object *map, struct explain_call *call)
-{
-	struct json_object *input;
-	size_t len = 0;
-	int err;
-
-	*call = (struct explain_call){.tool = member(map, "tool"),
-		.cwd = member(map, "cwd"),
-		.workspace = member(map, "workspace"),
-		.home = member(map, "home"),
-		.mode = member(map, "mode")};
-	if (!json_object_object_get_ex(map, "input", &input) || !input)
-		return 0;
-	approval_pack_reset(r->pack);
-	err = json_to_pack(input, r->pack);
-	if (err)
-		return err;
-	call->input.data = approval_pack_data(r->pack, &len);
-	call->input.len = len;
-	return 0;
-}
-
-/* ---- one line out ---- */
-
-static int text_put(struct json_object *map, const char *key, struct bytes text)
-{
-	struct text visible = {0};
-	int r = 0;
-
-	if (!text.data) {
-		json_add(map, key, NULL, &r);
-		return r;
-	}
-	text_terminal(&visible, text.data, text.len, 0);
-	json_add_text(map, key, text_string(&visible), &r);
-	text_free(&visible);
-	return r;
-}
-
-static int answer_write(const struct ctl *c, const struct explanation *e)
-{
-	struct json_object *map = json_object_new_object(), *path = json_object_new_array();
-	int r = map && path ? 0 : -ENOMEM;
-
-	for (unsigned i = 0; !r && i < e->n; i++) {
-		struct json_object *step = json_object_new_object();
-
-		if (!step || json_object_array_add(path, step))
-			r = -ENOMEM;
-		json_add_text(step, "step", e->path[i].step, &r);
-		json_add_text(step, "answer", e->path[i].answer, &r);
-	}
-	json_add_text(map, "verdict", e->verdict, &r);
-	json_add_text(map, "source", e->source, &r);
-	if (!r)
-		r = text_put(map, "rule", bytes_of(e->rule));
-	json_add_text(map, "step", e->step, &r);
-	json_add_text(map, "floor", e->floor, &r);
-	json_add_text(map, "about", e->about, &r);
-	if (!r)
-		r = text_put(map, "what", e->what);
-	json_add_text(map, "message", e->message, &r);
-	json_add(map, "path", path, &r);
-	if (!r)
-		r = json_write(&c->out, map);
-	json_object_put(map);
-	return r;
-}
-
-static int problem_write(const struct ctl *c, const struct explain_problem *p)
-{
-	struct explanation e = {.verdict = "error"};
-	struct text text = {0};
-	int r;
-
-	if (p->line)
-		text_printf(&text, "rule %u, column %u: ", p->line, p->column);
-	text_add(&text, p->text);
-	e.message = text_string(&text);
-	r = text.failed ? -ENOMEM : answer_write(c, &e);
-	text_free(&text);
-	return r;
-}
-
-static int line_explain(struct explain_run *r, const char *line)
-{
-	struct explain_problem problem = {0, 0, "no JSON object"};
-	struct json_object *map = NULL;
-	struct explain_call call;
-	struct explanation e;
-	int err = json_parse(line, &map, &problem.text);
-
-	if (err == 0 && json_object_get_type(map) != json_type_object)
-		err = -EINVAL;
-	if (err == 0)
-		err = rules_set(r, map, &problem);
-	if (err == 0)
-		err = call_read(r, map, &call);
-	if (err == 0) {
-		err = explain(r->x, &call, &e);
-		problem.text =
-			"cwd, workspace or home is no absolute path, or there is no such mode";
-	}
-	if (err == 0)
-		err = answer_write(r->c, &e);
-	else if (err == 1 || err == -EINVAL)
-		err = problem_write(r->c, &problem);
-	json_object_put(map);
-	return err;
-}
-
-static int lines_explain(struct explain_run *r)
-{
-	char *line = NULL;
-	size_t size = 0;
-	ssize_t n;
-	int err = 0;
-
-	while (!err && (n = getline(&line, &size, stdin)) >= 0) {
-		if ((size_t)n > LINE_MAX_BYTES) {
-			const struct explain_problem p = {0, 0, "the line is too long"};
-
-			err = problem_write(r->c, &p);
-		} else if (strspn(line, " \t\r\n") != (size_t)n) {
-			err = line_explain(r, line);
-		}
-	}
-	free(line);
-	return err ? err : ferror(stdin) ? -EIO : 0;
+	if (g->request)
+		return g->session || g->mode || g->tool || g->kind || g->input || g->cwd ||
+				       g->workspace || g->uid >= 0 || g->n_words
+			       ? "--request goes alone"
+			       : NULL;
+	if (g->session && (g->workspace || g->uid >= 0))
+		return "a session has its own workspace and user";
+	if (!g->input == !g->n_words)
+		return g->input ? "either --input or a command line"
+				: "a command line, --input or --request is missing";
+	return NULL;
 }
 
 int ctl_explain(void *ctl, struct options *o)
 {
-	struct explain_run r = {.c = ctl};
-	bool offline = false, input = false;
-	int key, err;
+	struct explain_given g = {.uid = -1};
+	bool offline = false, lines = false;
+	const char *wrong;
+	uint64_t uid;
+	int key;
 
-	while ((key = options_next(o)) > 0) {
-		if (key == OPTION_OFFLINE)
-			offline = true;
-		else if (key == OPTION_STDIN)
-			input = true;
-		else
-			ctl_option(ctl, o, key);
+	while ((key = options_next(o)) > OPTIONS_END) {
+		switch (key) {
+		case OPTION_SESSION: g.session = o->value; break;
+		case OPTION_MODE: g.mode = o->value; break;
+		case OPTION_TOOL: g.tool = o->value; break;
+		case OPTION_INPUT: g.input = o->value; break;
+		case OPTION_KIND: g.kind = o->value; break;
+		case OPTION_CWD: g.cwd = o->value; break;
+		case OPTION_WORKSPACE: g.workspace = o->value; break;
+		case OPTION_REQUEST: g.request = o->value; break;
+		case OPTION_UID:
+			if (options_number(o, o->value, UINT32_MAX, &uid))
+				return STATUS_USAGE;
+			g.uid = (int64_t)uid;
+			break;
+		case OPTION_OFFLINE: offline = true; break;
+		case OPTION_STDIN: lines = true; break;
+		default: ctl_option(ctl, o, key);
+		}
 	}
 	if (key == OPTIONS_EXIT)
 		return o->status;
-	if (!offline || !input || o->n_operands)
-		return options_wrong(o, "explain wants --offline --stdin");
-	err = explainer_new(&r.x);
-	if (!err)
-		err = approval_pack_new(&r.pack);
-	if (!err)
-		err = lines_explain(&r);
-	explainer_free(r.x);
-	approval_pack_free(r.pack);
-	text_free(&r.rules);
-	return ctl_own(ctl, err);
+	g.words = o->operands;
+	g.n_words = o->n_operands;
+	if (offline || lines) {
+		if (!offline || !lines || o->n_operands)
+			return options_wrong(o, "--offline and --stdin go together, alone");
+		return explain_offline(ctl);
+	}
+	wrong = given_wrong(&g);
+	return wrong ? options_wrong(o, "%s", wrong) : explain_live(ctl, o, &g);
 }

@@ -11,6 +11,9 @@ approvalctl_SOURCES = \
 	frontends/ctl/doctor.c \
 	frontends/ctl/doctor.h \
 	frontends/ctl/explain.c \
+	frontends/ctl/explain.h \
+	frontends/ctl/explain_live.c \
+	frontends/ctl/explain_offline.c \
 	frontends/ctl/history.c \
 	frontends/ctl/item.c \
 	frontends/ctl/item.h \

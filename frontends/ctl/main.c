@@ -51,11 +51,16 @@ static const struct command commands[] = {
 		ctl_end_turn_options, false, ctl_end_turn},
 	{"history", NULL, "Show what was decided, the newest first", NULL, ctl_history_options,
 		false, ctl_history},
-	{"explain", NULL, "Tell what rules, floor and mode say of calls, and why",
-		"Reads one JSON object on each line and writes one for each: verdict (allow, "
-		"deny, ask,\n"
-		"or error), source, rule, step, floor, about, what, message, path.",
-		ctl_explain_options, false, ctl_explain},
+	{"explain", "[--] COMMAND [ARGUMENT]...|--input JSON|--request ID",
+		"Tell what rules, floor and mode say of calls, and why",
+		"Exits with 0 for allow, 77 for deny, 79 for ask. Nothing is recorded or counted. "
+		"One\n"
+		"operand is a command line of a shell, as it stands. With --offline --stdin it "
+		"reads one\n"
+		"JSON object on each line and writes one for each: verdict (allow, deny, ask, or "
+		"error),\n"
+		"source, rule, step, floor, about, what, message, path; and exits with 0.",
+		ctl_explain_options, true, ctl_explain},
 	{"rules", "[list]|add RULE|remove NUMBER...|lint|import FILE", "Show and change the rules in force",
 		"A rule of a file is changed in its file. See approval-rules(5).",
 		ctl_rules_options, false, ctl_rules},

@@ -60,6 +60,8 @@
 	X(rules_add_reply, WIRE_RULES_ADD_REPLY_LIST)                                          \
 	X(rules_lint_reply, WIRE_RULES_LINT_REPLY_LIST)                                        \
 	X(rules_remove, WIRE_RULES_REMOVE_LIST)                                                \
+	X(explain, WIRE_EXPLAIN_LIST)                                                          \
+	X(explain_reply, WIRE_EXPLAIN_REPLY_LIST)                                              \
 	X(path, WIRE_PATH_LIST)                                                                \
 	X(error, WIRE_ERROR_LIST)                                                              \
 	X(empty, WIRE_EMPTY_LIST)

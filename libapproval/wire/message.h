@@ -109,6 +109,7 @@ WIRE_DECLARE(empty, WIRE_EMPTY_LIST)
 	X(RULES_ADD, rules_add, rules_add, rules_add_reply)                                    \
 	X(RULES_LINT, rules_lint, empty, rules_lint_reply)                                     \
 	X(RULES_REMOVE, rules_remove, rules_remove, empty)                                     \
+	X(EXPLAIN, explain, explain, explain_reply)                                            \
 	X(BYE, bye, empty, empty)
 
 enum wire_agent_method {

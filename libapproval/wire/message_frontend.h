@@ -220,6 +220,48 @@ WIRE_DECLARE(rules_lint_reply, WIRE_RULES_LINT_REPLY_LIST)
 #define WIRE_RULES_REMOVE_LIST(F, m) F(m, U64, id, WIRE_REQUIRED, WIRE_COUNT_MAX)
 WIRE_DECLARE(rules_remove, WIRE_RULES_REMOVE_LIST)
 
+/* ---- explain ---- */
+
+#define WIRE_EXPLAIN_LIST(F, m)                                                                \
+	F(m, STR, request, WIRE_OPTIONAL, LIMIT_NAME)                                          \
+	F(m, STR, tool, WIRE_OPTIONAL, LIMIT_NAME)                                             \
+	F(m, RAW, input, WIRE_FREE, LIMIT_INPUT)                                               \
+	F(m, STR, kind, WIRE_OPTIONAL, LIMIT_NAME)                                             \
+	F(m, BOOL, mutating, WIRE_OPTIONAL, 0)                                                 \
+	F(m, STR, cwd, WIRE_OPTIONAL, LIMIT_TEXT)                                              \
+	F(m, STR, mode, WIRE_OPTIONAL, LIMIT_NAME)                                             \
+	F(m, STR, session, WIRE_OPTIONAL, LIMIT_NAME)                                          \
+	F(m, STR, workspace, WIRE_OPTIONAL, LIMIT_TEXT)                                        \
+	F(m, U32, uid, WIRE_OPTIONAL, 0)
+WIRE_DECLARE(explain, WIRE_EXPLAIN_LIST)
+
+#define WIRE_EXPLAIN_REPLY_LIST(F, m)                                                          \
+	F(m, STR, verdict, WIRE_REQUIRED, 0)                                                   \
+	F(m, STR, source, WIRE_NILLED, 0)                                                      \
+	F(m, STR, rule, WIRE_NILLED, 0)                                                        \
+	F(m, STR, step, WIRE_REQUIRED, 0)                                                      \
+	F(m, STR, floor, WIRE_NILLED, 0)                                                       \
+	F(m, STR, about, WIRE_NILLED, 0)                                                       \
+	F(m, STR, what, WIRE_NILLED, 0)                                                        \
+	F(m, STR, message, WIRE_NILLED, 0)                                                     \
+	F(m, ARRAY, path, WIRE_REQUIRED, 0)                                                    \
+	F(m, STR, why, WIRE_REQUIRED, 0)                                                       \
+	F(m, ARRAY, rules, WIRE_REQUIRED, 0)                                                   \
+	F(m, STR, tool, WIRE_REQUIRED, 0)                                                      \
+	F(m, STR, kind, WIRE_REQUIRED, 0)                                                      \
+	F(m, BOOL, mutating, WIRE_REQUIRED, 0)                                                 \
+	F(m, STR, mode, WIRE_REQUIRED, 0)                                                      \
+	F(m, STR, ceiling, WIRE_NILLED, 0)                                                     \
+	F(m, STR, session, WIRE_NILLED, 0)                                                     \
+	F(m, U32, uid, WIRE_REQUIRED, 0)                                                       \
+	F(m, STR, cwd, WIRE_NILLED, 0)                                                         \
+	F(m, STR, workspace, WIRE_NILLED, 0)                                                   \
+	F(m, ARRAY, paths, WIRE_REQUIRED, 0)                                                   \
+	F(m, BOOL, timed_out, WIRE_REQUIRED, 0)                                                \
+	F(m, ARRAY, policies, WIRE_REQUIRED, 0)                                                \
+	F(m, BOOL, policy_missing, WIRE_REQUIRED, 0)
+WIRE_DECLARE(explain_reply, WIRE_EXPLAIN_REPLY_LIST)
+
 /* ---- events ---- */
 
 
