@@ -21,4 +21,5 @@ include tests/shell.mk
 include tests/others.mk
 include tests/completions.mk
 include tests/edges.mk
+include tests/explain.mk
 include tests/valgrind.mk

@@ -353,7 +353,7 @@ static void explain_resolved(void *arg, struct resolver_result *result)
 	struct gateway *const g = p->g;
 	const bool placed = p->placed;
 	struct wire_explain m;
-	struct wire_frame f;
+	struct wire_frame f = {.id = 0};
 	int err;
 
 	pending_call_unpark(p);

@@ -45,9 +45,20 @@ complete -c approvalctl -n '__fish_seen_subcommand_from ask' -l timeout -x -d 'H
 complete -c approvalctl -n '__fish_seen_subcommand_from ask' -l retry -x -d 'How long for a broker'
 complete -c approvalctl -n '__fish_seen_subcommand_from ask' -s q -l quiet -d 'Do not say that it waits'
 complete -c approvalctl -n '__fish_seen_subcommand_from check' -l input -x -d 'Its input as JSON'
-complete -c approvalctl -n "__fish_seen_subcommand_from $commands; and not __fish_seen_subcommand_from ask explain" \
+complete -c approvalctl -n "__fish_seen_subcommand_from $commands; and not __fish_seen_subcommand_from ask" \
 	-s j -l json -d 'One JSON object on each line'
 
+complete -c approvalctl -n '__fish_seen_subcommand_from explain' -a '(__fish_complete_subcommand)'
+complete -c approvalctl -n '__fish_seen_subcommand_from explain' -l mode -x -a 'plan normal auto-edit yolo' \
+	-d 'As if this were the mode'
+complete -c approvalctl -n '__fish_seen_subcommand_from explain' -l tool -x -d 'The tool'
+complete -c approvalctl -n '__fish_seen_subcommand_from explain' -l input -x -d 'Its input as JSON'
+complete -c approvalctl -n '__fish_seen_subcommand_from explain' -l kind -x \
+	-a 'read edit delete move search execute fetch think other' -d 'What the agent says that it is'
+complete -c approvalctl -n '__fish_seen_subcommand_from explain' -l cwd -x -a '(__fish_complete_directories)' -d 'Where it would run'
+complete -c approvalctl -n '__fish_seen_subcommand_from explain' -l workspace -x -a '(__fish_complete_directories)' -d 'Its workspace'
+complete -c approvalctl -n '__fish_seen_subcommand_from explain' -l uid -x -d 'Whose call'
+complete -c approvalctl -n '__fish_seen_subcommand_from explain' -l request -x -a '(__approvalctl_requests)' -d 'A request that waits'
 complete -c approvalctl -n '__fish_seen_subcommand_from explain' -l offline -d 'Without a broker'
 complete -c approvalctl -n '__fish_seen_subcommand_from explain' -l stdin -d 'Read JSON lines'
 
@@ -63,7 +74,7 @@ complete -c approvalctl -n '__fish_seen_subcommand_from list allow deny suspend 
 complete -c approvalctl -n '__fish_seen_subcommand_from allow deny' -l always -x -a 'user project session turn' -d 'For all such calls'
 complete -c approvalctl -n '__fish_seen_subcommand_from allow deny' -l rule -x -d 'For all that a rule is for'
 complete -c approvalctl -n '__fish_seen_subcommand_from allow deny' -l yes -d 'Do not ask for the number'
-complete -c approvalctl -n '__fish_seen_subcommand_from list allow deny turns history rules' -l session -x \
+complete -c approvalctl -n '__fish_seen_subcommand_from list allow deny turns history rules explain' -l session -x \
 	-a '(__approvalctl_sessions)' -d 'Of one session'
 complete -c approvalctl -n '__fish_seen_subcommand_from sessions' -l ended -d 'Also those that have ended'
 

@@ -1,0 +1,10 @@
+# SPDX-License-Identifier: MIT
+# What the broker says of a call, when it is asked and when it is meant.
+if HAVE_CHECK
+check_PROGRAMS += tests/daemon/test_explain
+TESTS += tests/daemon/test_explain
+tests_daemon_test_explain_SOURCES = tests/daemon/agent_process.c tests/daemon/agent_process.h \
+	tests/daemon/test_explain.c
+tests_daemon_test_explain_CFLAGS = $(AM_CFLAGS) $(CHECK_CFLAGS) $(JSON_CFLAGS)
+tests_daemon_test_explain_LDADD = tests/daemon/libtestdaemon.la $(JSON_LIBS)
+endif
