@@ -15,6 +15,13 @@ static bool is_set(const char *s)
 	return s && *s;
 }
 
+/* A folder of the XDG specification; one that is not absolute is to be ignored, as the broker
+ * does, too. */
+static bool is_absolute(const char *s)
+{
+	return s && *s == '/';
+}
+
 static int print_path(char **out, const char *base, uid_t uid, const char *folder)
 {
 	int n;
@@ -40,7 +47,7 @@ int place_choose(struct place *p, enum approval_side side, const struct place_fa
 	if (facts->system) {
 		p->compiled = true;
 		rc = print_path(&p->path, "/run", 0, folder);
-	} else if (is_set(facts->runtime_dir)) {
+	} else if (is_absolute(facts->runtime_dir)) {
 		rc = print_path(&p->path, facts->runtime_dir, 0, folder);
 	} else {
 		p->compiled = true;

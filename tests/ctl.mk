@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 if HAVE_CHECK
 ctl_tests = \
+	tests/ctl/test_ask \
 	tests/ctl/test_ctl \
 	tests/unit/test_text \
 	tests/unit/test_fcommon_ctl \
@@ -13,6 +14,9 @@ TESTS += $(ctl_tests)
 
 ctl_test_cflags = $(AM_CFLAGS) $(CHECK_CFLAGS) $(JSON_CFLAGS)
 ctl_test_libs = frontends/common/libfcommon.la $(CHECK_LIBS)
+tests_ctl_test_ask_SOURCES = tests/ctl/test_ask.c
+tests_ctl_test_ask_CFLAGS = $(ctl_test_cflags)
+tests_ctl_test_ask_LDADD = tests/daemon/libtestdaemon.la $(JSON_LIBS)
 tests_ctl_test_ctl_SOURCES = tests/ctl/test_ctl.c
 tests_ctl_test_ctl_CFLAGS = $(ctl_test_cflags)
 tests_ctl_test_ctl_LDADD = tests/daemon/libtestdaemon.la $(JSON_LIBS)
@@ -21,7 +25,7 @@ tests_unit_test_text_CFLAGS = $(ctl_test_cflags)
 tests_unit_test_text_LDADD = $(ctl_test_libs)
 tests_unit_test_fcommon_ctl_SOURCES = tests/unit/test_fcommon_ctl.c
 tests_unit_test_fcommon_ctl_CFLAGS = $(ctl_test_cflags)
-tests_unit_test_fcommon_ctl_LDADD = $(ctl_test_libs)
+tests_unit_test_fcommon_ctl_LDADD = $(ctl_test_libs) broker/core/libcore.la
 tests_unit_test_fcommon_duration_SOURCES = tests/unit/test_fcommon_duration.c
 tests_unit_test_fcommon_duration_CFLAGS = $(ctl_test_cflags)
 tests_unit_test_fcommon_duration_LDADD = $(ctl_test_libs)

@@ -3,6 +3,8 @@ if HAVE_CHECK
 # the broker, a client of its wire, and programs that talk to it
 check_LTLIBRARIES += tests/daemon/libtestdaemon.la
 tests_daemon_libtestdaemon_la_SOURCES = \
+	tests/ctl/live.c \
+	tests/ctl/live.h \
 	tests/ctl/run.c \
 	tests/ctl/run.h \
 	tests/daemon/broker.c \

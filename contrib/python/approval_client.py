@@ -77,7 +77,7 @@ def socket_path(side: str) -> str:
     if os.environ.get(variable):
         return os.environ[variable]
     runtime = os.environ.get("XDG_RUNTIME_DIR")
-    if runtime:
+    if runtime and runtime.startswith("/"):  # others are to be ignored, says XDG
         return f"{runtime}/approvald/{side}/sock"
     folder = f"/tmp/approvald-{os.geteuid()}"
     try:

@@ -106,6 +106,20 @@ const char *time_format(char out[TIME_SIZE], int64_t ms)
 	return out;
 }
 
+const char *time_short(char out[TIME_SIZE], int64_t now, int64_t ms)
+{
+	time_t seconds = (time_t)(ms / SECOND), present = (time_t)(now / SECOND);
+	struct tm tm, today;
+	bool same;
+
+	if (!ms || !localtime_r(&seconds, &tm) || !localtime_r(&present, &today))
+		return time_format(out, 0);
+	same = tm.tm_year == today.tm_year && tm.tm_yday == today.tm_yday;
+	if (!strftime(out, TIME_SIZE, same ? "%H:%M:%S" : "%Y-%m-%d %H:%M", &tm))
+		snprintf(out, TIME_SIZE, "-");
+	return out;
+}
+
 int time_parse(const char *s, int64_t now, int64_t *ms)
 {
 	static const char *const formats[] = {

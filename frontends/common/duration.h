@@ -24,6 +24,10 @@ const char *time_relative(char out[DURATION_SIZE], int64_t now, int64_t then);
 /* Local time with its offset, "2026-01-31 12:00:59 +0100"; "-" for 0. */
 const char *time_format(char out[TIME_SIZE], int64_t ms);
 
+/* Local time for a narrow column: "12:00:59" on the day of `now`, else "2026-01-31 12:00"; "-" for
+ * 0. */
+const char *time_short(char out[TIME_SIZE], int64_t now, int64_t ms);
+
 /*
  * "2026-01-31", "2026-01-31 12:00", "2026-01-31T12:00:59", all in local time
  * or, with a trailing Z, in UTC; or a duration, meaning so long before now.

@@ -10,6 +10,7 @@ frontends_common_libfcommon_la_SOURCES = \
 	frontends/common/options.h \
 	frontends/common/output.c \
 	frontends/common/output.h \
+	frontends/common/start.h \
 	frontends/common/table.c \
 	frontends/common/table.h \
 	frontends/common/text.c \

@@ -179,9 +179,39 @@ static const char *option_word(const struct options *o, char buffer[3])
 	return buffer;
 }
 
+static const struct option_def *option_find(const struct option_def *d, int key)
+{
+	for (; d && d->key; d++)
+		if (d->key == key)
+			return d;
+	return NULL;
+}
+
+/* An empty name is one that a script failed to fill in. NULL: the value is not missing. */
+static const struct option_def *value_missing(const struct options *o, int key)
+{
+	const struct option_def *d = option_find(o->command->options, key);
+
+	if (!d)
+		d = option_find(o->program->common, key);
+	return d && d->value && !d->empty && !*o->value ? d : NULL;
+}
+
+/* The number of the first operand that is empty; 0: none. */
+static int operand_missing(const struct options *o)
+{
+	int n = o->command->stops && o->n_operands ? 1 : o->n_operands;
+
+	for (int i = 0; i < n; i++)
+		if (!*o->operands[i])
+			return i + 1;
+	return 0;
+}
+
 int options_next(struct options *o)
 {
 	struct table_for_getopt t = {.n_letters = 0};
+	const struct option_def *missing;
 	char buffer[3];
 
 	if (o->command->stops)
@@ -201,6 +231,9 @@ int options_next(struct options *o)
 	case -1:
 		o->operands = o->argv + optind;
 		o->n_operands = o->argc - optind;
+		if (operand_missing(o))
+			return options_exit(o, options_wrong(o, "operand %d is empty",
+						       operand_missing(o)));
 		return OPTIONS_END;
 	case KEY_HELP: help_command(o); return options_exit(o, STATUS_OK);
 	case KEY_VERSION:
@@ -212,8 +245,13 @@ int options_next(struct options *o)
 	case '?':
 		return options_exit(o, options_wrong(o, "unknown or ambiguous option '%s'",
 					       option_word(o, buffer)));
-	default: return key;
+	default: break;
 	}
+	missing = value_missing(o, key);
+	if (missing)
+		return options_exit(o, options_wrong(o, "'--%s' needs a value that is not empty",
+					       missing->name));
+	return key;
 }
 
 int options_duration(const struct options *o, const char *value, int64_t *ms)
@@ -244,5 +282,19 @@ int options_number(const struct options *o, const char *value, uint64_t max, uin
 		return 0;
 	}
 	options_wrong(o, "'%s' is no number from 0 to %llu", value, (unsigned long long)max);
+	return -EINVAL;
+}
+
+int options_word(const struct options *o, const char *value, const char *const *words)
+{
+	struct text list = {0};
+
+	for (size_t i = 0; words[i]; i++) {
+		if (!strcmp(words[i], value))
+			return 0;
+		text_printf(&list, "%s%s", i ? ", " : "", words[i]);
+	}
+	options_wrong(o, "'%s' is none of %s", value, text_string(&list));
+	text_free(&list);
 	return -EINVAL;
 }

@@ -18,6 +18,7 @@ struct option_def {
 	const char *name;
 	const char *value; /* how the help calls its value; NULL: it takes none */
 	const char *help;
+	bool empty; /* the value may be empty: text that says nothing is none */
 };
 
 struct options;
@@ -62,7 +63,9 @@ int options_command(struct options *o, const struct program *program, int argc, 
 /* The same for a program that is one command. */
 int options_single(struct options *o, const struct program *program,
 	const struct command *command, int argc, char **argv);
-/* The key of the next option (its value in `value`), OPTIONS_END or OPTIONS_EXIT. */
+/* The key of the next option (its value in `value`), OPTIONS_END or OPTIONS_EXIT. Neither a value
+ * nor an operand is empty, but for those of the options that say so and the arguments of a
+ * command line. */
 int options_next(struct options *o);
 
 /* Says what is wrong and how to get help; returns STATUS_USAGE. */
@@ -72,5 +75,7 @@ int options_wrong(const struct options *o, const char *format, ...)
 int options_duration(const struct options *o, const char *value, int64_t *ms);
 int options_time(const struct options *o, const char *value, int64_t *ms);
 int options_number(const struct options *o, const char *value, uint64_t max, uint64_t *n);
+/* One of the words, which end with NULL. */
+int options_word(const struct options *o, const char *value, const char *const *words);
 
 #endif

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Rows and columns. On a terminal they are aligned under a heading, and columns
- * that may shrink do so until a row fits. Elsewhere there is no heading, nothing
- * is shortened, and the cells of a row are separated by one tab (which no cell
- * contains: text_terminal writes it out as \t).
+ * Rows and columns. On a terminal they are aligned under a heading, and no line is
+ * longer than the terminal is wide: columns that may shrink do so, then whole columns
+ * are left out, and a last line says how many and which. Elsewhere there is no heading,
+ * nothing is shortened or left out, and the cells of a row are separated by one tab
+ * (which no cell contains: text_terminal writes it out as \t).
  */
 #ifndef FCOMMON_TABLE_H
 #define FCOMMON_TABLE_H
@@ -13,6 +14,7 @@
 enum table_flag {
 	TABLE_RIGHT = 1,  /* numbers */
 	TABLE_SHRINK = 2, /* may be shortened */
+	TABLE_DROP = 4,	  /* left out before others become so narrow that they say little */
 };
 
 struct table_column {

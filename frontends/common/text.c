@@ -287,8 +287,10 @@ void text_terminal(struct text *out, const char *s, size_t len, size_t columns)
 	}
 
 	bool whole = !columns || width <= columns;
+	const char *word = columns < TEXT_WORD_COLUMNS ? "" : " chars";
 	/* the number that is written has at most as many digits as the number of all */
-	size_t room = whole ? SIZE_MAX : columns - (strlen("[+ chars]") + digits_of(units));
+	size_t mark = strlen("[+]") + strlen(word) + digits_of(units);
+	size_t room = whole ? SIZE_MAX : mark < columns ? columns - mark : 0;
 	size_t used = 0;
 
 	r = reader_of(s, len);
@@ -300,7 +302,7 @@ void text_terminal(struct text *out, const char *s, size_t len, size_t columns)
 		units--;
 	}
 	if (!whole)
-		text_printf(out, "[+%zu chars]", units);
+		text_printf(out, "[+%zu%s]", units, word);
 }
 
 void text_block(struct text *out, const char *s, size_t len, size_t columns)
@@ -311,7 +313,7 @@ void text_block(struct text *out, const char *s, size_t len, size_t columns)
 	size_t used = 0, room = SIZE_MAX;
 
 	if (columns)
-		room = (columns < TEXT_MIN_COLUMNS ? TEXT_MIN_COLUMNS : columns) - strlen(bar);
+		room = (columns < TEXT_WORD_COLUMNS ? TEXT_WORD_COLUMNS : columns) - strlen(bar);
 	text_add(out, bar);
 	while (unit_read(&r, &u)) {
 		if (u.valid && u.cp == '\n') {

@@ -45,12 +45,14 @@ void text_vprintf(struct text *t, const char *format, va_list ap)
 	__attribute__((format(printf, 2, 0)));
 
 /* A narrower bound counts as this, so that the mark of what is hidden fits. */
-#define TEXT_MIN_COLUMNS 24
+#define TEXT_MIN_COLUMNS 12
+/* From here on the mark has a word; a block is never narrower. */
+#define TEXT_WORD_COLUMNS 24
 
 /*
  * Terminal, one line. What does not fit into `columns` is left out at the end and
- * the number of characters left out stands there: "rm -r /ho[+31 chars]".
- * columns 0: all of it.
+ * the number of characters left out stands there: "rm -r /ho[+31 chars]", or where
+ * it is narrow "rm -r /[+33]". columns 0: all of it.
  */
 void text_terminal(struct text *out, const char *s, size_t len, size_t columns);
 

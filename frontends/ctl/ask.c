@@ -13,15 +13,17 @@
 #include "frontends/ctl/request.h"
 
 #define FAREWELL_MS 5000
-#define PATIENCE_MS 1000 /* rules and policies have answered by then */
 
 enum { OPTION_SUMMARY = OPTION_OTHER, OPTION_TIMEOUT, OPTION_RETRY, OPTION_TITLE };
 
 const struct option_def ctl_ask_options[] = {
 	{OPTION_TOOL, "tool", "NAME", "the tool to ask for (default: " REQUEST_TOOL ")"},
-	{OPTION_SUMMARY, "summary", "TEXT", "what it does, in one line"},
-	{OPTION_REASON, "reason", "TEXT", "why it is to be run"},
-	{OPTION_TITLE, "title", "TEXT", "title of the session"},
+	{OPTION_SUMMARY, "summary", "TEXT", "what it does, in one line",
+		.empty = true},
+	{OPTION_REASON, "reason", "TEXT", "why it is to be run",
+		.empty = true},
+	{OPTION_TITLE, "title", "TEXT", "title of the session",
+		.empty = true},
 	{OPTION_TIMEOUT, "timeout", "DURATION", "do not wait longer for an answer"},
 	{OPTION_RETRY, "retry", "DURATION",
 		"wait so long for a broker (default: 30s, least: 2s)"},
@@ -32,8 +34,9 @@ const struct option_def ctl_ask_options[] = {
 struct ask {
 	struct ctl *c;
 	bool quiet;
-	bool announced;
-	int64_t since;
+	bool missing;	/* it was said that no broker is there */
+	bool announced; /* it was said how to answer */
+	int64_t since;	/* that it waits in vain */
 	/* the decision: `result` is a copy of it, NULL where there was none */
 	bool decided;
 	struct approval_value *result;
@@ -60,22 +63,43 @@ static void ask_decided(struct approval *client, int status, const struct approv
 		a->verdict = d->verdict;
 }
 
+/* By whom, or what was said of it. */
+static void ask_suspended(const struct ask *a, const struct approval_value *value)
+{
+	const char *reason = approval_value_text(value, "reason");
+	bool budget = !strcmp(approval_value_text(value, "cause"), "budget");
+
+	if (*reason)
+		ctl_say(a->c, "suspended: %s", reason);
+	else
+		ctl_say(a->c, "suspended%s", budget ? ": a ceiling was reached" : " by a person");
+}
+
 static void ask_event(struct approval *client, enum approval_event event, const char *name,
 	const struct approval_value *value, const struct approval_error *error, void *arg)
 {
 	struct ask *a = arg;
 	const struct output *err = &a->c->err;
 
+	if (event == APPROVAL_CONNECTED)
+		a->since = time_now();
 	if (a->quiet)
 		return;
 	if (event == APPROVAL_DISCONNECTED) {
 		ctl_say(a->c, "the broker is gone; waiting for it to come back");
+		a->missing = true;
 		return;
+	}
+	if (event == APPROVAL_CONNECTED && a->missing) {
+		ctl_say(a->c, "the broker is there");
+		a->missing = false;
 	}
 	if (event != APPROVAL_NOTIFICATION)
 		return;
 	if (!strcmp(name, "turn_suspended"))
-		ctl_say(a->c, "suspended: %s", approval_value_text(value, "reason"));
+		ask_suspended(a, value);
+	if (!strcmp(name, "turn_resumed"))
+		ctl_say(a->c, "resumed");
 	if (strcmp(name, "request_state") || a->announced ||
 		strcmp(approval_value_text(value, "state"), "AWAITING"))
 		return;
@@ -132,16 +156,20 @@ static int ask_denied(struct ask *a)
 	return strcmp(source, "timeout") ? STATUS_DENIED : STATUS_EXPIRED;
 }
 
-/* Where the broker did not tell the id, lists do. */
+/* Says what it waits for, once for each. Where the broker did not tell the id, lists do. */
 static void ask_announce(struct ask *a)
 {
-	if (a->announced || a->quiet || time_now() - a->since < PATIENCE_MS)
+	bool there = approval_hello(a->c->client);
+
+	/* rules and policies have answered by then */
+	if (a->quiet || time_now() - a->since < CTL_PATIENCE_MS)
 		return;
-	a->announced = true;
-	if (approval_hello(a->c->client))
+	if (!there && !a->missing)
+		ctl_missing(a->c);
+	else if (there && !a->announced)
 		ctl_say(a->c, "waiting for an answer: 'approvalctl list' shows it");
-	else
-		ctl_say(a->c, "waiting for a broker: %s", approval_status(a->c->client));
+	a->missing |= !there;
+	a->announced |= there;
 }
 
 static int ask_wait(struct ask *a, const struct approval_request *r, char **argv)
@@ -152,10 +180,10 @@ static int ask_wait(struct ask *a, const struct approval_request *r, char **argv
 
 	if (status)
 		return status;
-	status = ctl_own(a->c, approval_request(a->c->client, r, ask_decided, a, &call));
 	a->since = time_now();
+	status = ctl_own(a->c, approval_request(a->c->client, r, ask_decided, a, &call));
 	while (!status && !a->decided) {
-		sig = loop_step(a->c->client, &signals, a->announced ? -1 : PATIENCE_MS);
+		sig = loop_step(a->c->client, &signals, a->announced ? -1 : CTL_PATIENCE_MS);
 		if (!sig && !a->decided)
 			ask_announce(a);
 		if (sig < 0 && sig != -ENOMEM && !a->decided)

@@ -6,6 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "frontends/common/start.h"
 #include "frontends/ctl/ctl.h"
 #include "libapproval/limits.h"
 
@@ -18,11 +19,17 @@ int ctl_open(struct ctl *c, struct approval_options *options)
 	return ctl_own(c, approval_new(&c->client, options));
 }
 
-static int broker_missing(const struct ctl *c)
+static int start_advise(const struct ctl *c)
 {
-	output_printf(&c->err, "Start a broker with 'approvald', or with 'systemctl --user "
-			       "start approvald'; 'approvalctl doctor' tells more.\n");
+	output_printf(
+		&c->err, "Start one with " START_HOW "; 'approvalctl doctor' tells more.\n");
 	return STATUS_NO_BROKER;
+}
+
+void ctl_missing(const struct ctl *c)
+{
+	ctl_say(c, "%s; waiting for a broker", approval_status(c->client));
+	start_advise(c);
 }
 
 int ctl_open_once(struct ctl *c, struct approval_options *options)
@@ -35,7 +42,7 @@ int ctl_open_once(struct ctl *c, struct approval_options *options)
 	/* where there is not even a socket, nothing is worth waiting for */
 	if (!status && access(approval_socket(c->client), F_OK) && errno == ENOENT) {
 		ctl_say(c, "no broker at %s", approval_socket(c->client));
-		status = broker_missing(c);
+		status = start_advise(c);
 	}
 	return status;
 }
@@ -115,14 +122,10 @@ int ctl_broke(const struct ctl *c, int status, const struct approval_error *erro
 		return STATUS_NO_BROKER;
 	}
 	ctl_say(c, "%s", approval_status(c->client));
-	if (status == -EACCES)
-		output_printf(&c->err,
-			"This is not a broker of yours; 'approvalctl doctor' shows "
-			"which variables name it.\n");
-	else
-		output_printf(&c->err,
-			"Start a broker with 'approvald', or with 'systemctl --user "
-			"start approvald'; 'approvalctl doctor' tells more.\n");
+	if (status != -EACCES)
+		return start_advise(c);
+	output_printf(&c->err, "This is not a broker of yours; 'approvalctl doctor' shows "
+			       "which variables name it.\n");
 	return STATUS_NO_BROKER;
 }
 

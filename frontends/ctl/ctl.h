@@ -86,6 +86,9 @@ int ctl_open(struct ctl *c, struct approval_options *options);
 int ctl_open_once(struct ctl *c, struct approval_options *options);
 /* The same as a human frontend. */
 int ctl_open_frontend(struct ctl *c);
+/* Of a command that waits for a broker: says so, and how to start one. */
+#define CTL_PATIENCE_MS 1000 /* until that is said */
+void ctl_missing(const struct ctl *c);
 /* Says what went wrong and what to do, and returns the exit status for it. */
 int ctl_broke(const struct ctl *c, int status, const struct approval_error *error);
 

@@ -17,7 +17,8 @@
 #define DECIDE_MS 30000
 
 const struct option_def ctl_allow_options[] = {
-	{OPTION_REASON, "reason", "TEXT", "what the history is to say about it"},
+	{OPTION_REASON, "reason", "TEXT", "what the history is to say about it",
+		.empty = true},
 	{OPTION_ALL, "all", NULL, "everything that waits, but for floor hits and questions"},
 	{OPTION_SESSION, "session", "SESSION", "everything of one session, as with --all"},
 	{OPTION_YES, "yes", NULL, "do not ask for the count with --all or --session"},
@@ -29,7 +30,8 @@ const struct option_def ctl_allow_options[] = {
 };
 
 const struct option_def ctl_deny_options[] = {
-	{OPTION_REASON, "reason", "TEXT", "tell the agent why"},
+	{OPTION_REASON, "reason", "TEXT", "tell the agent why",
+		.empty = true},
 	{OPTION_ALL, "all", NULL, "everything that waits"},
 	{OPTION_SESSION, "session", "SESSION", "everything of one session"},
 	{OPTION_YES, "yes", NULL, "do not ask for the count with --all or --session"},
@@ -406,6 +408,7 @@ static bool decide_failed(const struct decide *d, bool bulk)
 
 static int ctl_decide(struct ctl *c, struct options *o, enum approval_verdict verdict)
 {
+	static const char *const scopes[] = {"turn", "session", "project", "user", NULL};
 	struct decide d = {.c = c, .verdict = verdict};
 	const char *session = NULL;
 	bool all = false, yes = false;
@@ -417,7 +420,11 @@ static int ctl_decide(struct ctl *c, struct options *o, enum approval_verdict ve
 		case OPTION_ALL: all = true; break;
 		case OPTION_SESSION: session = o->value; break;
 		case OPTION_YES: yes = true; break;
-		case OPTION_ALWAYS: d.scope = o->value; break;
+		case OPTION_ALWAYS:
+			d.scope = o->value;
+			if (options_word(o, d.scope, scopes))
+				return STATUS_USAGE;
+			break;
 		case OPTION_RULE: d.rule = o->value; break;
 		default: ctl_option(c, o, key);
 		}

@@ -105,6 +105,11 @@ static void look_at_environment(struct doctor *d)
 			"%s is there: only the broker of the system "
 			"is spoken to",
 			SYSTEM_MARK);
+	else if (runtime && *runtime && *runtime != '/')
+		doctor_findf(d, FINDING_WARNING, "set it to an absolute path, mode 0700",
+			"XDG_RUNTIME_DIR is %s, no absolute path, and so ignored: the sockets "
+			"are under /tmp/approvald-%u",
+			runtime, (unsigned int)geteuid());
 	else if (!runtime || !*runtime)
 		doctor_findf(d, FINDING_NOTE,
 			"log in through systemd-logind, or set it to a folder of your own, "
@@ -205,6 +210,23 @@ static const struct approval_value *member(const struct approval_value *v, const
 	return approval_value_get(v, key);
 }
 
+/* The broker is there, but does not take this program. */
+static void refused(struct doctor *d, const char *code, const char *message)
+{
+	if (!strcmp(code, "forbidden"))
+		doctor_findf(d, FINDING_PROBLEM,
+			"run doctor, and whatever answers, from a terminal that is not an "
+			"agent's; the broker itself is well",
+			"the broker refuses what runs inside an agent, as this does: %s",
+			message);
+	else if (!strcmp(code, "protocol"))
+		doctor_findf(d, FINDING_PROBLEM, "restart the broker after an upgrade",
+			"the broker speaks another version of the protocol: %s", message);
+	else
+		doctor_findf(d, FINDING_PROBLEM, "look at the broker's log",
+			"the broker refuses this program: %s (%s)", message, code);
+}
+
 static void look_at_stats(struct doctor *d)
 {
 	struct approval_value *stats = NULL;
@@ -214,13 +236,11 @@ static void look_at_stats(struct doctor *d)
 	if (r) {
 		const struct approval_error *e = approval_last_error(d->c->client);
 
-		doctor_findf(d, FINDING_PROBLEM,
-			r == -EREMOTEIO && !strcmp(e->code, "forbidden")
-				? "run this from a terminal of your own, not from inside an "
-				  "agent"
-				: "look at the broker's log",
-			"the broker does not tell its state: %s",
-			r == -EREMOTEIO ? e->message : strerror(-r));
+		if (r == -EREMOTEIO)
+			refused(d, e->code, e->message);
+		else
+			doctor_findf(d, FINDING_PROBLEM, "look at the broker's log",
+				"the broker does not tell its state: %s", strerror(-r));
 		return;
 	}
 
@@ -245,14 +265,30 @@ static void look_at_stats(struct doctor *d)
 	approval_value_free(stats);
 }
 
+static void on_event(struct approval *client, enum approval_event event, const char *name,
+	const struct approval_value *value, const struct approval_error *error, void *arg)
+{
+	struct doctor *d = arg;
+
+	if (event != APPROVAL_GAVE_UP || !error)
+		return;
+	snprintf(d->refused_code, sizeof(d->refused_code), "%s", error->code);
+	snprintf(d->refused_message, sizeof(d->refused_message), "%s", error->message);
+}
+
 static void look_at_broker(struct doctor *d)
 {
 	struct ctl *c = d->c;
 	const struct approval_value *hello;
 	int r = 0;
 
+	approval_on_event(c->client, on_event, d);
 	while (!(hello = approval_hello(c->client)) && !r)
 		r = approval_wait(c->client, CTL_ONCE_MS);
+	if (!hello && *d->refused_code) {
+		refused(d, d->refused_code, d->refused_message);
+		return;
+	}
 	if (!hello) {
 		doctor_findf(d, FINDING_PROBLEM, r == -EACCES ? "do not use it" : DOCTOR_START,
 			"no broker: %s", approval_status(c->client));

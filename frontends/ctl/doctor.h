@@ -3,9 +3,10 @@
 #ifndef CTL_DOCTOR_H
 #define CTL_DOCTOR_H
 
+#include "frontends/common/start.h"
 #include "frontends/ctl/ctl.h"
 
-#define DOCTOR_START "start it: 'approvald', or 'systemctl --user start approvald'"
+#define DOCTOR_START "start it with " START_HOW
 
 enum finding_level {
 	FINDING_OK,
@@ -19,6 +20,8 @@ struct doctor {
 	bool system; /* a broker of the system: its owners and modes are others */
 	bool base_seen;
 	bool failed; /* no memory */
+	/* with what the broker refused the hello; "" where it did not */
+	char refused_code[32], refused_message[256];
 	unsigned int findings;
 };
 

@@ -49,6 +49,15 @@ const struct option_def ctl_stats_options[] = {
 	{0},
 };
 
+/* What the filters take; a test compares it with the broker's own names. */
+static const char *const verdicts[] = {"allow", "deny", NULL};
+static const char *const sources[] = {"user", "policy", "rule", "mode", "floor", "repeat",
+	"budget", "timeout", "abort", "elsewhere", "broker", NULL};
+static const char *const events[] = {"session_opened", "session_ended", "turn_begun",
+	"turn_ended", "turn_suspended", "turn_resumed", "mode_set", "decision", "ended",
+	"outcome", "ran_anyway", "lost_denials", "anchor", "rule_added", "rule_removed",
+	"rule_expired", NULL};
+
 struct history {
 	struct ctl *c;
 	const char *session, *agent, *tool, *rule, *verdict, *source, *event;
@@ -62,10 +71,10 @@ static const struct table_column columns[] = {
 	{"SEQ", TABLE_RIGHT},
 	{"TIME", 0},
 	{"EVENT", 0},
-	{"AGENT", TABLE_SHRINK},
+	{"AGENT", TABLE_SHRINK | TABLE_DROP},
 	{"RESULT", 0},
-	{"SOURCE", 0},
-	{"TOOL", TABLE_SHRINK},
+	{"SOURCE", TABLE_DROP},
+	{"TOOL", TABLE_SHRINK | TABLE_DROP},
 	{"WHAT", TABLE_SHRINK},
 	{"REASON", TABLE_SHRINK},
 };
@@ -89,8 +98,10 @@ static void why_cell(struct table *t, const struct approval_value *item, bool ru
 	text_free(&why);
 }
 
-static void history_row(struct table *t, const struct approval_value *item)
+static void history_row(
+	struct table *t, const struct output *o, const struct approval_value *item)
 {
+	const int64_t then = approval_value_int(approval_value_get(item, "at"));
 	const char *event = approval_value_text(item, "event");
 	bool decision = !strcmp(event, "decision"), rule = !strncmp(event, "rule_", 5);
 	const char *result = approval_value_text(item, decision ? "verdict"
@@ -103,7 +114,7 @@ static void history_row(struct table *t, const struct approval_value *item)
 
 	table_printf(t, "%llu",
 		(unsigned long long)approval_value_uint(approval_value_get(item, "seq")));
-	table_cell(t, time_format(at, approval_value_int(approval_value_get(item, "at"))));
+	table_cell(t, o->terminal ? time_short(at, time_now(), then) : time_format(at, then));
 	item_cell(t, item, "event", STYLE_PLAIN);
 	item_cell(t, item, "agent", STYLE_PLAIN);
 	table_cell_styled(t, result, strlen(result),
@@ -138,7 +149,7 @@ static int history_page(struct history *h, const struct approval_value *items)
 		if (h->c->json)
 			r = json_write_value(&h->c->out, approval_value_at(items, i));
 		else
-			history_row(h->table, approval_value_at(items, i));
+			history_row(h->table, &h->c->out, approval_value_at(items, i));
 	}
 	return !r && h->table && table_rows(h->table) >= LIMIT_PAGE ? history_flush(h) : r;
 }
@@ -325,9 +336,18 @@ int ctl_history(void *ctl, struct options *o)
 		case OPTION_AGENT: h.agent = o->value; break;
 		case OPTION_TOOL: h.tool = o->value; break;
 		case OPTION_RULE: h.rule = o->value; break;
-		case OPTION_VERDICT: h.verdict = o->value; break;
-		case OPTION_SOURCE: h.source = o->value; break;
-		case OPTION_EVENT: h.event = o->value; break;
+		case OPTION_VERDICT:
+			h.verdict = o->value;
+			bad = options_word(o, o->value, verdicts);
+			break;
+		case OPTION_SOURCE:
+			h.source = o->value;
+			bad = options_word(o, o->value, sources);
+			break;
+		case OPTION_EVENT:
+			h.event = o->value;
+			bad = options_word(o, o->value, events);
+			break;
 		case OPTION_SINCE: bad = options_time(o, o->value, &h.since); break;
 		case OPTION_UNTIL: bad = options_time(o, o->value, &h.until); break;
 		case OPTION_VERIFY: h.verify = true; break;
@@ -382,7 +402,7 @@ static int stats_rows(struct table *t, const char *prefix, const struct approval
 
 int ctl_stats(void *ctl, struct options *o)
 {
-	static const struct table_column names[] = {{"NAME", 0}, {"VALUE", 0}};
+	static const struct table_column names[] = {{"NAME", 0}, {"VALUE", TABLE_SHRINK}};
 	struct ctl *c = ctl;
 	struct approval_value *result = NULL;
 	struct table *t = NULL;

@@ -74,7 +74,7 @@ static int list_table(const struct ctl *c, const struct items *items)
 		{"STATE", 0},
 		{"WHO", TABLE_SHRINK},
 		{"WHAT", TABLE_SHRINK},
-		{"WHY", TABLE_SHRINK},
+		{"WHY", TABLE_SHRINK | TABLE_DROP},
 	};
 	int64_t now = time_now();
 	struct table *t;

@@ -89,9 +89,9 @@ static int list_table(const struct ctl *c, const struct given *g, const struct i
 		{"SCOPE", 0},
 		{"RULE", TABLE_SHRINK},
 		{"STATE", 0},
-		{"MATCHES", TABLE_RIGHT},
-		{"LAST", TABLE_RIGHT},
-		{"AGE", TABLE_RIGHT},
+		{"MATCHES", TABLE_RIGHT | TABLE_DROP},
+		{"LAST", TABLE_RIGHT | TABLE_DROP},
+		{"AGE", TABLE_RIGHT | TABLE_DROP},
 		{"EXPIRES", 0},
 		{"FROM", TABLE_SHRINK},
 	};
@@ -114,11 +114,15 @@ static int list_table(const struct ctl *c, const struct given *g, const struct i
 
 static int rules_list(struct ctl *c, struct options *o, const struct given *g)
 {
+	static const char *const scopes[] = {
+		"admin", "user", "project", "session", "turn", NULL};
 	struct items items = {0};
 	int status;
 
 	if (o->n_operands > 1)
 		return options_wrong(o, "'%s': list takes no operands", o->operands[1]);
+	if (g->scope && options_word(o, g->scope, scopes))
+		return STATUS_USAGE;
 	status = ctl_open_frontend(c);
 	if (!status)
 		status = items_fetch(c, "rules_list", NULL, 0, &items);
@@ -151,12 +155,15 @@ static int added_print(const struct ctl *c, const struct approval_value *result)
 
 static int rules_add(struct ctl *c, struct options *o, const struct given *g)
 {
+	static const char *const scopes[] = {"user", "project", "session", "turn", NULL};
 	struct approval_value *result = NULL;
 	char *session = NULL;
 	int status;
 
 	if (o->n_operands != 2)
 		return options_wrong(o, "add takes one rule, as one word: 'allow Bash(make)'");
+	if (g->scope && options_word(o, g->scope, scopes))
+		return STATUS_USAGE;
 	status = ctl_open_frontend(c);
 	if (!status && g->session)
 		status = ctl_resolve(c, g->session, "session", &session);

@@ -28,7 +28,8 @@ const struct option_def ctl_mode_options[] = {
 };
 const struct option_def ctl_suspend_options[] = {
 	{OPTION_ALL, "all", NULL, "every session"},
-	{OPTION_REASON, "reason", "TEXT", "shown to the agents and in the history"},
+	{OPTION_REASON, "reason", "TEXT", "shown to the agents and in the history",
+		.empty = true},
 	OPTION_DEF_JSON,
 	{0},
 };
@@ -38,7 +39,8 @@ const struct option_def ctl_resume_options[] = {
 	{0},
 };
 const struct option_def ctl_end_turn_options[] = {
-	{OPTION_REASON, "reason", "TEXT", "shown to the agent and in the history"},
+	{OPTION_REASON, "reason", "TEXT", "shown to the agent and in the history",
+		.empty = true},
 	OPTION_DEF_JSON,
 	{0},
 };
@@ -146,8 +148,8 @@ int ctl_sessions(void *ctl, struct options *o)
 		{"TITLE", TABLE_SHRINK},
 		{"MODE", 0},
 		{"STATE", 0},
-		{"PID", TABLE_RIGHT},
-		{"PENDING", TABLE_RIGHT},
+		{"PID", TABLE_RIGHT | TABLE_DROP},
+		{"PENDING", TABLE_RIGHT | TABLE_DROP},
 		{"DIRECTORY", TABLE_SHRINK},
 	};
 	struct ctl *c = ctl;
@@ -179,10 +181,10 @@ int ctl_turns(void *ctl, struct options *o)
 		{"AGE", TABLE_RIGHT},
 		{"STATE", 0},
 		{"PENDING", TABLE_RIGHT},
-		{"CALLS", TABLE_RIGHT},
-		{"DENIED", TABLE_RIGHT},
-		{"INPUT", TABLE_RIGHT},
-		{"OUTPUT", TABLE_RIGHT},
+		{"CALLS", TABLE_RIGHT | TABLE_DROP},
+		{"DENIED", TABLE_RIGHT | TABLE_DROP},
+		{"INPUT", TABLE_RIGHT | TABLE_DROP},
+		{"OUTPUT", TABLE_RIGHT | TABLE_DROP},
 		{"REASON", TABLE_SHRINK},
 	};
 	struct ctl *c = ctl;
@@ -219,7 +221,6 @@ int ctl_mode(void *ctl, struct options *o)
 	static const char *const modes[] = {"plan", "normal", "auto-edit", "yolo", NULL};
 	struct ctl *c = ctl;
 	struct approval_value *result = NULL;
-	const char *const *mode = modes;
 	char *session = NULL;
 	struct given g;
 
@@ -227,11 +228,8 @@ int ctl_mode(void *ctl, struct options *o)
 		return o->status;
 	if (o->n_operands != 2)
 		return options_wrong(o, "a session and a mode are needed");
-	while (*mode && strcmp(*mode, o->operands[1]))
-		mode++;
-	if (!*mode)
-		return options_wrong(
-			o, "'%s' is none of plan, normal, auto-edit, yolo", o->operands[1]);
+	if (options_word(o, o->operands[1], modes))
+		return STATUS_USAGE;
 
 	int status = ctl_open_frontend(c);
 
@@ -240,7 +238,7 @@ int ctl_mode(void *ctl, struct options *o)
 	if (!status) {
 		const struct param params[] = {
 			PARAM_TEXT("session", session),
-			PARAM_TEXT("mode", *mode),
+			PARAM_TEXT("mode", o->operands[1]),
 		};
 
 		status = ctl_call(c, "set_mode", params, 2, &result);

@@ -19,7 +19,9 @@ const struct option_def ctl_watch_options[] = {
 
 struct watch {
 	struct ctl *c;
-	bool ended; /* the client gave up, or standard output did */
+	bool seen;    /* a broker was there */
+	bool missing; /* it was said that no broker is there */
+	bool ended;   /* the client gave up, or standard output did */
 	int status;
 };
 
@@ -84,8 +86,7 @@ static void line_item(struct text *t, const struct output *o, const char *event,
 		line_word(t, item, "agent");
 		item_what(&what, item);
 		text_add(t, " ");
-		text_terminal(t, text_string(&what), what.len,
-			o->columns > t->len ? o->columns - t->len : o->columns);
+		text_terminal(t, text_string(&what), what.len, 0);
 		t->failed |= what.failed;
 		text_free(&what);
 	} else if (!strcmp(type, "turn")) {
@@ -106,7 +107,7 @@ static int watch_line(struct watch *w, const char *event, const struct approval_
 		"state", "verdict", "source", "by", "tool", "reason"};
 	const struct output *o = &w->c->out;
 	const struct approval_value *item = approval_value_get(value, "item");
-	struct text t = {0};
+	struct text t = {0}, line = {0};
 
 	if (!strcmp(event, "item"))
 		item = value;
@@ -119,8 +120,12 @@ static int watch_line(struct watch *w, const char *event, const struct approval_
 		if (approval_value_bool(approval_value_get(value, "ran_anyway")))
 			text_add(&t, " although it was not allowed");
 	}
-	text_add(&t, "\n");
-	return output_text(o, &t);
+	/* what this wrote before is plain, and stays as it is */
+	text_terminal(&line, text_string(&t), t.len, o->columns);
+	text_add(&line, "\n");
+	line.failed |= t.failed;
+	text_free(&t);
+	return output_text(o, &line);
 }
 
 /* ---- events ---- */
@@ -149,6 +154,10 @@ static void watch_event(struct approval *client, enum approval_event event, cons
 			r = watch_json(w, name, NULL);
 		else if (event == APPROVAL_DISCONNECTED)
 			ctl_say(c, "the broker is gone; waiting for it to come back");
+		w->seen = true;
+		if (event == APPROVAL_CONNECTED && w->missing)
+			ctl_say(c, "the broker is there");
+		w->missing = event == APPROVAL_DISCONNECTED && !c->json;
 		break;
 	case APPROVAL_NOTIFICATION:
 		r = c->json ? watch_json(w, name, value) : watch_line(w, name, value);
@@ -164,11 +173,21 @@ static void watch_event(struct approval *client, enum approval_event event, cons
 		watch_failed(w, STATUS_FAILED); /* main says why */
 }
 
+/* With nothing to show, it would look as if nothing happened. */
+static void watch_announce(struct watch *w, int64_t since)
+{
+	if (w->seen || w->missing || time_now() - since < CTL_PATIENCE_MS)
+		return;
+	w->missing = true;
+	ctl_missing(w->c);
+}
+
 int ctl_watch(void *ctl, struct options *o)
 {
 	struct watch w = {.c = ctl};
 	struct approval_options options;
 	struct signals signals;
+	int64_t since;
 	int key, status, sig = 0;
 
 	while ((key = options_next(o)) > OPTIONS_END)
@@ -191,8 +210,13 @@ int ctl_watch(void *ctl, struct options *o)
 	signals.out = fileno(w.c->out.file);
 	approval_on_event(w.c->client, watch_event, &w);
 	status = ctl_own(w.c, approval_subscribe(w.c->client));
+	since = time_now();
 	while (!status && !w.ended) {
-		sig = loop_step(w.c->client, &signals, -1);
+		bool alone = !w.seen && !w.missing;
+
+		sig = loop_step(w.c->client, &signals, alone ? CTL_PATIENCE_MS : -1);
+		if (!sig && !w.ended)
+			watch_announce(&w, since);
 		if (sig < 0 && sig != -ENOMEM && !w.ended)
 			status = ctl_broke(w.c, sig, NULL);
 		else if (sig > 0 && sig != SIGCHLD)

@@ -3,7 +3,6 @@
 #include "config.h"
 
 #include <errno.h>
-#include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -11,6 +10,8 @@
 
 #include <json-c/json.h>
 
+#include "frontends/common/duration.h"
+#include "frontends/common/start.h"
 #include "frontends/common/text.h"
 #include "frontends/hook/claude.h"
 #include "frontends/hook/convert.h"
@@ -192,26 +193,32 @@ static void decision_reply(struct approval *a, int status, const struct approval
 static void decision_unreachable(
 	struct decision *d, const struct hook_options *o, const struct channel *l)
 {
-	char text[HOOK_TEXT_MAX * 2];
+	bool dialog = d->event->type == CLAUDE_PERMISSION_REQUEST;
+	char text[HOOK_TEXT_MAX * 2], waited[DURATION_SIZE];
 
 	if (l->refused) {
 		d->status = -EACCES;
 		snprintf(d->text, sizeof(d->text), "the broker refused: %s", l->text);
 		return;
 	}
-	snprintf(text, sizeof(text),
-		"approvald: no broker answered within %" PRId64 " s (%s). The call was not "
-		"performed. Do not try it again or by other means: tell the person to start a "
-		"broker, with `systemctl --user start approvald` or `approvald &`, and to look "
-		"at "
-		"`approvalctl doctor`.",
-		(o->wait_ms + 999) / 1000, l->text);
-	if (!o->ask_if_unreachable)
-		decision_set(d, "deny", text, NULL);
-	else if (d->event->type == CLAUDE_PERMISSION_REQUEST)
+	duration_format(waited, o->wait_ms);
+	if (o->ask_if_unreachable && dialog) {
 		d->silent = d->done = true; /* the dialog stands, and asks */
-	else
+	} else if (o->ask_if_unreachable) {
+		snprintf(text, sizeof(text),
+			"approvald: no broker answered within %s (%s), so you are asked here. "
+			"Start one with " START_HOW "; `approvalctl doctor` tells more.",
+			waited, l->text);
 		decision_set(d, "ask", text, NULL);
+	} else {
+		snprintf(text, sizeof(text),
+			"approvald: no broker answered within %s (%s). The call was not "
+			"performed. Do not try it again or by other means: tell the person to "
+			"start a broker with " START_HOW ", and to look at `approvalctl "
+			"doctor`.",
+			waited, l->text);
+		decision_set(d, "deny", text, NULL);
+	}
 }
 
 /* The agent does not wait any more: the broker is told how that came about. */

@@ -212,7 +212,8 @@ static void check_managed(struct doctor *d)
 	free(f);
 }
 
-static void check_settings(struct doctor *d, const struct settings_file *f)
+/* `given`: the file was named on the command line. */
+static void check_settings(struct doctor *d, const struct settings_file *f, bool given)
 {
 	char *clean = finding_clean(f->path);
 	struct jsontext t;
@@ -221,7 +222,9 @@ static void check_settings(struct doctor *d, const struct settings_file *f)
 	d->text = &t;
 	if (!f->exists) {
 		memset(&t, 0, sizeof(t));
-		finding_add(&d->found, FINDING_FAILED, "settings", "there is no %s", clean);
+		finding_add(&d->found, FINDING_FAILED, "settings",
+			"there is no %s; `approval-hook install claude%s%s` makes it", clean,
+			given ? " --settings " : "", given ? clean : "");
 	} else if (jsontext_parse(&t, f->text, f->len) < 0) {
 		finding_add(&d->found, FINDING_FAILED, "settings", "%s: line %u: %s", clean,
 			jsontext_line(&t, t.at), t.error ? t.error : "no memory");
@@ -254,7 +257,7 @@ int claude_doctor(const struct install_options *o)
 		finding_add(
 			&d.found, FINDING_FAILED, "settings", "%s", why ? why : strerror(-r));
 	else
-		check_settings(&d, f);
+		check_settings(&d, f, o->settings);
 	check_managed(&d);
 	if (d.argv[0])
 		claude_doctor_probe(&d.found, o, (const char *const *)d.argv);

@@ -11,6 +11,7 @@
 
 #include <json-c/json.h>
 
+#include "frontends/common/start.h"
 #include "frontends/hook/claude.h"
 #include "frontends/hook/doctor.h"
 #include "frontends/hook/probe.h"
@@ -114,7 +115,9 @@ static void probe_with_broker(
 	if (!verdict)
 		trial_bad(f, "broker", &t->probe, r);
 	else if (reason && strstr(reason, "no broker answered"))
-		finding_add(f, FINDING_FAILED, "broker", "%s", reason);
+		finding_add(f, FINDING_FAILED, "broker",
+			"no broker answered; start one with " START_HOW
+			", and look at `approvalctl doctor`");
 	else
 		finding_add(f, FINDING_OK, "broker", "the hook fires: a probe was answered %s",
 			verdict);

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "frontends/common/json.h"
+#include "frontends/common/start.h"
 #include "frontends/policy/main.h"
 
 #define BYE_MS 2000
@@ -217,6 +218,9 @@ static void live_event(struct approval *client, enum approval_event event, const
 			break;
 		app_say(a, "%s",
 			error && *error->code ? error->message : approval_status(client));
+		if (!strncmp(approval_status(client), "no broker", 9))
+			app_say(a, "start one with " START_HOW
+				   "; 'approvalctl doctor' tells more");
 		a->ended = true;
 		a->status = STATUS_NO_BROKER;
 		break;

@@ -65,7 +65,12 @@ void run_program(struct run *r, const char *program, const char *const *words)
 
 void run_start_tty(struct run *r, const char *const *words)
 {
-	struct winsize size = {.ws_row = 24, .ws_col = 100};
+	run_start_tty_of(r, 100, words);
+}
+
+void run_start_tty_of(struct run *r, unsigned short columns, const char *const *words)
+{
+	struct winsize size = {.ws_row = 24, .ws_col = columns};
 	int master;
 
 	*r = (struct run){.in = -1, .out = -1, .err = -1};

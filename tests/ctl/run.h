@@ -26,6 +26,8 @@ void run_start(struct run *r, const char *const *words);
 void run_program(struct run *r, const char *program, const char *const *words);
 /* The same on a terminal of its own: in, out and err are that one. */
 void run_start_tty(struct run *r, const char *const *words);
+/* The same on one of so many columns: libtool's wrapper lets COLUMNS follow that. */
+void run_start_tty_of(struct run *r, unsigned short columns, const char *const *words);
 
 /* The next line of standard output, without its end; valid until the next call. */
 const char *run_line(struct run *r);

@@ -274,6 +274,46 @@ START_TEST(hostile_text)
 }
 END_TEST
 
+/* However wide the terminal, a row of a table is one line. */
+START_TEST(narrow)
+{
+	static const char *const words[] = {
+		"list", "history", "sessions", "turns", "rules", "stats"};
+	struct run ask, tty;
+	char id[64], *save;
+
+	RUN(&ask, "ask", "--title", "a title that takes a whole line of its own, nearly", "--",
+		"sh", "-c", "echo a command that is far too long for most terminals; exit 3");
+	watch_offered(&watch, id);
+	EXPECT(0, "rules", "add", "deny Bash(some command with many words that is never run)");
+	setenv("NO_COLOR", "1", 1);
+	for (unsigned short width = 30; width <= 150; width += 10)
+		for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++) {
+			run_start_tty_of(
+				&tty, width, (const char *const[]){words[i], NULL});
+			ck_assert_int_eq(run_wait(&tty), 0);
+			for (char *line = strtok_r(tty.text, "\r\n", &save); line;
+				line = strtok_r(NULL, "\r\n", &save))
+				ck_assert_msg(strlen(line) <= width, "%s at %d: '%s'",
+					words[i], width, line);
+			run_free(&tty);
+		}
+	/* what is asked for comes before why it is asked about */
+	run_start_tty_of(&tty, 80, (const char *const[]){"list", NULL});
+	ck_assert_int_eq(run_wait(&tty), 0);
+	has(tty.text, "Bash: sh -c");
+	has(tty.text, "\n[+1 column: WHY]");
+	run_free(&tty);
+	run_start_tty_of(&tty, 100, (const char *const[]){"list", NULL});
+	ck_assert_int_eq(run_wait(&tty), 0);
+	has(tty.text, " WHY");
+	run_free(&tty);
+	EXPECT(0, "deny", id);
+	ck_assert_int_eq(run_wait(&ask), STATUS_DENIED);
+	run_free(&ask);
+}
+END_TEST
+
 START_TEST(bulk)
 {
 	struct run ask[3], tty;
@@ -511,7 +551,7 @@ START_TEST(records)
 	text = OUTPUT(0, "history", "--until", "1h");
 	ck_assert_str_eq(text, "");
 	free(text);
-	EXPECT(STATUS_FAILED, "history", "--verdict", "perhaps");
+	EXPECT(STATUS_USAGE, "history", "--verdict", "perhaps");
 
 	text = OUTPUT(0, "history", "--verify");
 	has(text, "The history holds: ");
@@ -621,6 +661,7 @@ int main(void)
 	tcase_add_test(tc, interrupted);
 	tcase_add_test(tc, not_to_be_run);
 	tcase_add_test(tc, hostile_text);
+	tcase_add_test(tc, narrow);
 	tcase_add_test(tc, bulk);
 	tcase_add_test(tc, wrong_ids);
 	tcase_add_test(tc, suspended);

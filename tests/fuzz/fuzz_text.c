@@ -83,7 +83,7 @@ static void fuzz_terminal(const char *s, size_t len, size_t columns)
 static void fuzz_block(const char *s, size_t len, size_t columns)
 {
 	struct text t = {0};
-	size_t least = columns < TEXT_MIN_COLUMNS ? TEXT_MIN_COLUMNS : columns;
+	size_t least = columns < TEXT_WORD_COLUMNS ? TEXT_WORD_COLUMNS : columns;
 	char *line, *end;
 
 	text_block(&t, s, len, columns);

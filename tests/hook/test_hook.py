@@ -278,7 +278,7 @@ class Withdrawals(HookTest):
         self.broker = None
         status, out, _ = a.end()
         self.assertEqual((status, pre(out)["permissionDecision"]), (0, "deny"))
-        self.assertIn("systemctl --user start approvald", pre(out)["permissionDecisionReason"])
+        self.assertIn("start a broker with 'approvald &'", pre(out)["permissionDecisionReason"])
 
 
 class NoBroker(HookTest):
@@ -288,6 +288,8 @@ class NoBroker(HookTest):
         self.assertGreater(time.monotonic() - started, 0.25)
         self.assertEqual((status, pre(out)["permissionDecision"], err), (0, "deny", ""))
         self.assertIn("approvalctl doctor", pre(out)["permissionDecisionReason"])
+        self.assertIn("no broker answered within 300ms (", pre(out)["permissionDecisionReason"])
+        self.assertIn("The call was not performed.", pre(out)["permissionDecisionReason"])
         status, out, _ = self.run_hook(self.place.event("PermissionRequest"), "--wait", "10")
         self.assertEqual((status, permission(out)["behavior"]), (0, "deny"))
 
@@ -295,6 +297,11 @@ class NoBroker(HookTest):
         args = ("--wait", "10", "--if-unreachable=ask")
         status, out, _ = self.run_hook(self.place.event("PreToolUse"), *args)
         self.assertEqual((status, pre(out)["permissionDecision"]), (0, "ask"))
+        # it may still be performed, and a person reads this
+        reason = pre(out)["permissionDecisionReason"]
+        self.assertIn("so you are asked here. Start one with 'approvald &'", reason)
+        self.assertNotIn("not performed", reason)
+        self.assertNotIn("tell the person", reason)
         self.assertEqual(self.run_hook(self.place.event("PermissionRequest"), *args), (0, None, ""))
 
     def test_other_events_fail_softly(self) -> None:

@@ -10,6 +10,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "broker/core/types.h"
 #include "frontends/common/exit.h"
 
 struct ran {
@@ -27,7 +28,7 @@ static void slurp(FILE *f, char *to, size_t size)
 	fclose(f);
 }
 
-/* Runs `approvalctl` with words separated by spaces. */
+/* Runs `approvalctl` with words separated by spaces; '' is an empty one. */
 static void run(struct ran *r, const char *words)
 {
 	char line[256], *argv[32] = {NULL}, *save;
@@ -37,7 +38,7 @@ static void run(struct ran *r, const char *words)
 	ck_assert(out && err);
 	snprintf(line, sizeof(line), "./approvalctl %s", words);
 	for (char *w = strtok_r(line, " ", &save); w; w = strtok_r(NULL, " ", &save))
-		argv[argc++] = w;
+		argv[argc++] = strcmp(w, "''") ? w : w + 2;
 
 	pid_t pid = fork();
 	ck_assert_int_ge(pid, 0);
@@ -91,9 +92,88 @@ START_TEST(usage)
 	wrong("end-turn", "a session is missing");
 	wrong("history -n many", "is no number");
 	wrong("history --since never", "is no time");
+	wrong("history --until 1h1h", "is no time");
+	wrong("history --verdict perhaps", "'perhaps' is none of allow, deny\n");
+	wrong("history --source nobody", "is none of user, policy, rule, mode, floor, ");
+	wrong("history --event party", "is none of session_opened, session_ended, ");
+	wrong("history --event none", "is none of ");
+	wrong("allow --always forever abcd", "is none of turn, session, project, user\n");
+	wrong("rules --scope global", "is none of admin, user, project, session, turn\n");
+	wrong("rules add --scope admin x", "is none of user, project, session, turn\n");
 	wrong("stats x", "takes no operands");
 	wrong("watch x", "takes no operands");
 	wrong("doctor x", "takes no operands");
+}
+END_TEST
+
+/* A name that a script left empty is no name. */
+START_TEST(empty)
+{
+	wrong("ask --tool '' -- ls", "'--tool' needs a value that is not empty");
+	wrong("ask -- ''", "operand 1 is empty");
+	wrong("ask -- '' x", "operand 1 is empty");
+	wrong("ask --timeout '' -- ls", "'--timeout' needs a value that is not empty");
+	wrong("check --tool '' -- ls", "'--tool' needs a value that is not empty");
+	wrong("check --input ''", "'--input' needs a value that is not empty");
+	wrong("allow ''", "operand 1 is empty");
+	wrong("deny abcd ''", "operand 2 is empty");
+	wrong("show ''", "operand 1 is empty");
+	wrong("list --session ''", "'--session' needs a value that is not empty");
+	wrong("list --socket ''", "'--socket' needs a value that is not empty");
+	wrong("mode '' plan", "operand 1 is empty");
+	wrong("suspend ''", "operand 1 is empty");
+	wrong("history --agent ''", "'--agent' needs a value that is not empty");
+	wrong("history -n ''", "'--limit' needs a value that is not empty");
+	wrong("rules add ''", "operand 2 is empty");
+	wrong("rules --project '' add x", "'--project' needs a value that is not empty");
+	wrong("rules import --from ''", "'--from' needs a value that is not empty");
+}
+END_TEST
+
+static void has_no_broker(const char *words)
+{
+	struct ran r;
+
+	run(&r, words);
+	ck_assert_msg(r.status == STATUS_NO_BROKER, "'%s' exited with %d: %s", words, r.status,
+		r.err);
+}
+
+static void without_broker(void)
+{
+	setenv("XDG_RUNTIME_DIR", "/nonexistent", 1);
+	unsetenv("APPROVAL_SOCKET");
+	unsetenv("APPROVAL_FRONTEND_SOCKET");
+}
+
+/* Texts may be empty, and so may the arguments of a command line. */
+START_TEST(not_empty)
+{
+	without_broker();
+	has_no_broker("ask --retry 0 --reason '' --summary '' --title '' -- true ''");
+	has_no_broker("check -- true ''");
+	has_no_broker("deny --reason '' abcd");
+}
+END_TEST
+
+static void filter_known(const char *filter, const char *name)
+{
+	char line[96];
+
+	snprintf(line, sizeof(line), "history --%s %s", filter, name);
+	has_no_broker(line);
+}
+
+/* The filters take all the names that the broker has. */
+START_TEST(filters)
+{
+	without_broker();
+	filter_known("verdict", verdict_name(VERDICT_ALLOW));
+	filter_known("verdict", verdict_name(VERDICT_DENY));
+	for (int i = SOURCE_NONE + 1; i < SOURCE_N; i++)
+		filter_known("source", source_name((enum source)i));
+	for (int i = 0; i < HISTORY_N; i++)
+		filter_known("event", history_event_name((enum history_event)i));
 }
 END_TEST
 
@@ -134,14 +214,12 @@ START_TEST(no_broker)
 	};
 	struct ran r;
 
-	setenv("XDG_RUNTIME_DIR", "/nonexistent", 1);
-	unsetenv("APPROVAL_SOCKET");
-	unsetenv("APPROVAL_FRONTEND_SOCKET");
+	without_broker();
 	for (size_t i = 0; i < sizeof(lines) / sizeof(lines[0]); i++) {
 		run(&r, lines[i]);
 		ck_assert_msg(r.status == STATUS_NO_BROKER, "'%s' exited with %d: %s", lines[i],
 			r.status, r.err);
-		ck_assert_msg(strstr(r.err, "Start a broker with 'approvald'"), "%s", r.err);
+		ck_assert_msg(strstr(r.err, "Start one with 'approvald &'"), "%s", r.err);
 		ck_assert_str_eq(r.out, "");
 	}
 	ck_assert_int_ne(access("./must-not-be-there", F_OK), 0);
@@ -150,6 +228,7 @@ START_TEST(no_broker)
 	ck_assert_int_eq(r.status, STATUS_FAILED);
 	ck_assert_ptr_nonnull(strstr(r.out, "problem"));
 	ck_assert_ptr_nonnull(strstr(r.out, "/nonexistent/approvald"));
+	ck_assert_ptr_nonnull(strstr(r.out, "-> start it with 'approvald &'"));
 	ck_assert_ptr_null(strchr(r.out, '\033'));
 	run(&r, "doctor --json");
 	ck_assert_int_eq(r.out[0], '{');
@@ -166,6 +245,20 @@ START_TEST(environment_redirects)
 	ck_assert_ptr_nonnull(
 		strstr(r.out, "APPROVAL_FRONTEND_SOCKET leads to /tmp/x\\x1b[2J"));
 	ck_assert_ptr_null(strchr(r.out, '\033'));
+}
+END_TEST
+
+/* As the broker ignores it, so does doctor, and says so. */
+START_TEST(environment_relative)
+{
+	struct ran r;
+
+	without_broker();
+	setenv("XDG_RUNTIME_DIR", "run/me", 1);
+	run(&r, "doctor");
+	ck_assert_ptr_nonnull(strstr(r.out, "XDG_RUNTIME_DIR is run/me, no absolute path"));
+	ck_assert_ptr_nonnull(strstr(r.out, "agent socket /tmp/approvald-"));
+	ck_assert_ptr_null(strstr(r.out, "socket run/me"));
 }
 END_TEST
 
@@ -187,9 +280,13 @@ int main(void)
 
 	tcase_set_timeout(tc, 60); /* 2 s for each command that looks for a broker */
 	tcase_add_test(tc, usage);
+	tcase_add_test(tc, empty);
+	tcase_add_test(tc, not_empty);
+	tcase_add_test(tc, filters);
 	tcase_add_test(tc, help);
 	tcase_add_test(tc, no_broker);
 	tcase_add_test(tc, environment_redirects);
+	tcase_add_test(tc, environment_relative);
 	tcase_add_test(tc, output_fails);
 	suite_add_tcase(s, tc);
 	srunner_run_all(sr, CK_NORMAL);

@@ -96,6 +96,14 @@ START_TEST(times)
 	ck_assert_int_eq(time_parse("2001-13-09", now, &ms), -EINVAL);
 	ck_assert_str_eq(time_format(out, now), "2001-09-09 03:46:40 +0200");
 	ck_assert_str_eq(time_format(out, 0), "-");
+	ck_assert_str_eq(time_short(out, now, now), "03:46:40");
+	ck_assert_str_eq(time_short(out, now, now - 86400000), "2001-09-08 03:46");
+	ck_assert_str_eq(time_short(out, now, now + 86400000), "2001-09-10 03:46");
+	/* the same day of another year */
+	ck_assert_str_eq(time_short(out, now, now - INT64_C(365) * 86400000),
+		"2000-09-09 03:46");
+	ck_assert_str_eq(time_short(out, now, 0), "-");
+	ck_assert_uint_lt(strlen(time_short(out, now, INT64_MAX)), TIME_SIZE);
 	ck_assert_uint_lt(strlen(time_format(out, INT64_MAX)), TIME_SIZE);
 }
 END_TEST

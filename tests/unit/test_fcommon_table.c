@@ -78,25 +78,109 @@ START_TEST(aligned_wide)
 }
 END_TEST
 
+static const char longer[] = "0123456789012345678901234567890123456789"
+			     "0123456789012345678901234567890123456789";
+
+/* No line is wider than the terminal; returns how many lines there are. */
+static size_t lines_fit(const char *s, size_t width)
+{
+	size_t lines = 0;
+
+	for (const char *end; (end = strchr(s, '\n')); s = end + 1, lines++)
+		ck_assert_msg(text_columns(s, (size_t)(end - s)) <= width, "over %zu: '%.*s'",
+			width, (int)(end - s), s);
+	return lines;
+}
+
 START_TEST(shrinks)
 {
-	static const char longer[] = "0123456789012345678901234567890123456789"
-				     "0123456789012345678901234567890123456789";
 	char *s = printed(table_of(longer, longer), 80, false);
-	char *save, *line = strtok_r(s, "\n", &save);
 
-	for (int i = 0; i < 3; i++, line = strtok_r(NULL, "\n", &save)) {
-		ck_assert_ptr_nonnull(line);
-		ck_assert_uint_le(strlen(line), 80);
+	ck_assert_uint_eq(lines_fit(s, 80), 3);
+	ck_assert_ptr_nonnull(strstr(s, " chars]"));
+	free(s);
+	/* where it is narrow the mark is short, but it stands there */
+	s = printed(table_of(longer, longer), 36, false);
+	ck_assert_uint_eq(lines_fit(s, 36), 3);
+	ck_assert_ptr_nonnull(strstr(s, "[+"));
+	ck_assert_ptr_null(strstr(s, " chars]"));
+	free(s);
+}
+END_TEST
+
+/* Whatever the width, no line is wider, and what is left out is told. */
+START_TEST(any_width)
+{
+	for (size_t width = TEXT_MIN_COLUMNS; width < 200; width++) {
+		char *s = printed(table_of(longer, longer), width, false);
+		size_t lines = lines_fit(s, width);
+
+		ck_assert_uint_eq(lines, width < 35 ? 4 : 3);
+		ck_assert_ptr_nonnull(strstr(s, "a1"));
+		ck_assert(width >= 171 || strstr(s, "[+"));
+		free(s);
 	}
+}
+END_TEST
+
+START_TEST(leaves_out)
+{
+	char *s = printed(table_of(longer, "because"), 30, false);
+
+	ck_assert_str_eq(s, "ID    N  WHAT          WHY\n"
+			    "a1    7  0123456[+73]  because\n"
+			    "b   100  -             x\n");
 	free(s);
-	s = printed(table_of(longer, longer), 80, false);
-	ck_assert_ptr_nonnull(strstr(s, " chars]"));
+	s = printed(table_of(longer, "because"), 26, false);
+	ck_assert_str_eq(s, "ID    N  WHAT\n"
+			    "a1    7  012345678901[+68]\n"
+			    "b   100  -\n"
+			    "[+1 column: WHY]\n");
 	free(s);
-	/* as narrow as it gets: the bound gives way, not the mark of what is hidden */
-	s = printed(table_of(longer, longer), 10, false);
-	ck_assert_ptr_nonnull(strstr(s, " chars]"));
-	free(s);
+}
+END_TEST
+
+/* One that may go does so before the others say little. */
+START_TEST(drops)
+{
+	static const struct table_column some[] = {
+		{"ID", 0},
+		{"AGENT", TABLE_DROP},
+		{"TOOL", TABLE_SHRINK | TABLE_DROP},
+		{"WHAT", TABLE_SHRINK},
+	};
+	static const struct {
+		size_t width;
+		const char *head, *last;
+	} cases[] = {
+		{100, "ID  AGENT   TOOL  WHAT\n", ""},
+		{34, "ID  AGENT   TOOL  WHAT\n", ""},
+		{33, "ID  AGENT   WHAT\n", "\n[+1 column: TOOL]\n"},
+		{28, "ID  AGENT   WHAT\n", "\n[+1 column: TOOL]\n"},
+		{27, "ID  WHAT\n", "\n[+2 columns: AGENT TOOL]\n"},
+		{24, "ID  WHAT\n", "\n[+2 columns: AGENT TOOL]\n"},
+		{16, "ID  WHAT\n", "\n[+2 columns[+13]\n"},
+		{15, "ID\n", "\n[+3 column[+19]\n"},
+	};
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct table *t;
+		char *s;
+
+		ck_assert_int_eq(table_new(&t, some, 4), 0);
+		table_cell(t, "b");
+		table_cell(t, "claude");
+		table_cell(t, "Bash");
+		table_cell(t, longer);
+		s = printed(t, cases[i].width, false);
+		lines_fit(s, cases[i].width);
+		ck_assert_msg(!strncmp(s, cases[i].head, strlen(cases[i].head)), "%zu: %s",
+			cases[i].width, s);
+		ck_assert_msg(strlen(cases[i].last) ? strstr(s, cases[i].last) != NULL
+						    : !strstr(s, " column"),
+			"%zu: %s", cases[i].width, s);
+		free(s);
+	}
 }
 END_TEST
 
@@ -206,6 +290,9 @@ int main(void)
 	tcase_add_test(tc, aligned);
 	tcase_add_test(tc, aligned_wide);
 	tcase_add_test(tc, shrinks);
+	tcase_add_test(tc, any_width);
+	tcase_add_test(tc, leaves_out);
+	tcase_add_test(tc, drops);
 	tcase_add_test(tc, piped);
 	tcase_add_test(tc, coloured);
 	tcase_add_test(tc, incomplete_row);

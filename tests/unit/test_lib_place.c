@@ -41,6 +41,11 @@ START_TEST(test_choice)
 			"/run/user/7/approvald/frontend/sock", false, false},
 		{{NULL, NULL, "", false, 4000000000u}, APPROVAL_AGENT,
 			"/tmp/approvald-4000000000/agent/sock", true, true},
+		/* what is not absolute is as if it were not there, as XDG says */
+		{{NULL, NULL, "run/user/7", false, 7}, APPROVAL_AGENT,
+			"/tmp/approvald-7/agent/sock", true, true},
+		{{NULL, NULL, ".", false, 7}, APPROVAL_FRONTEND,
+			"/tmp/approvald-7/frontend/sock", true, true},
 		{{NULL, NULL, NULL, false, 7}, APPROVAL_FRONTEND,
 			"/tmp/approvald-7/frontend/sock", true, true},
 	};

@@ -121,9 +121,13 @@ START_TEST(terminal_elided)
 	terminal_is(s, 40, 41, s);
 	/* 30 - 11 for "[+nn chars]" */
 	terminal_is(s, 40, 30, "0123456789012345678[+21 chars]");
+	terminal_is(s, 40, 24, "0123456789012[+27 chars]");
+	ck_assert_uint_eq(strlen("0123456789012[+27 chars]"), TEXT_WORD_COLUMNS);
+	/* where it is narrow the word gives way */
+	terminal_is(s, 40, 23, "012345678901234567[+22]");
 	/* a bound that is too narrow is not taken */
-	terminal_is(s, 40, 1, "0123456789012[+27 chars]");
-	ck_assert_uint_eq(strlen("0123456789012[+27 chars]"), TEXT_MIN_COLUMNS);
+	terminal_is(s, 40, 1, "0123456[+33]");
+	ck_assert_uint_eq(strlen("0123456[+33]"), TEXT_MIN_COLUMNS);
 }
 END_TEST
 
@@ -139,7 +143,8 @@ START_TEST(terminal_elided_wide)
 		text_reset(&t);
 		text_terminal(&t, text_string(&in), in.len, columns);
 		ck_assert_uint_le(text_columns(text_string(&t), t.len), columns);
-		ck_assert_ptr_nonnull(strstr(text_string(&t), " chars]"));
+		ck_assert_ptr_nonnull(strstr(
+			text_string(&t), columns < TEXT_WORD_COLUMNS ? "[+" : " chars]"));
 	}
 	text_free(&t);
 	text_free(&in);
