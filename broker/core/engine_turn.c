@@ -239,6 +239,8 @@ int turn_end(struct engine *e, struct turn *t, enum request_event event, enum so
 	struct session *s = t->s.session;
 	struct request *q, *next;
 	bool stays = false, forced = event == REQUEST_ON_DENY;
+	/* an end that nothing waited for is none that anything was aborted by */
+	bool aborted = event == REQUEST_ON_DIE;
 	/* what is suspended when its subject dies, and keeps requests, stays suspended */
 	bool held = event == REQUEST_ON_DIE && s->s.turn == t && turn_held(t) && t->n_kept;
 
@@ -256,10 +258,12 @@ int turn_end(struct engine *e, struct turn *t, enum request_event event, enum so
 	}
 	e->ending = t; /* no request settles the turn meanwhile */
 	TAILQ_FOREACH_SAFE (q, &t->requests, in_turn, next) {
-		if (request_stays(q, event))
+		if (request_stays(q, event)) {
 			stays = true;
-		else if (!request_state_terminal(q->s.r.state))
+		} else if (!request_state_terminal(q->s.r.state)) {
+			aborted |= request_state_pending(q->s.r.state);
 			TRY(request_close(e, q, event, by, who, reason));
+		}
 	}
 	e->ending = NULL;
 	if (held)
@@ -271,7 +275,8 @@ int turn_end(struct engine *e, struct turn *t, enum request_event event, enum so
 	TRY(turn_note_late(e, t));
 	TRY(turn_event(e, t, TURN_ON_END));
 	t->s.r.ended_at = e->now.wall;
-	TRY(history_turn(e, t, HISTORY_TURN_ENDED, by, who, reason));
+	TRY(history_turn(e, t, HISTORY_TURN_ENDED,
+		by == SOURCE_ABORT && !aborted ? SOURCE_NONE : by, who, reason));
 	e->out.items[e->out.n - 1].row.count = t->s.unknown;
 	TAILQ_FOREACH_SAFE (q, &t->requests, in_turn, next)
 		TRY(request_forget(e, q));

@@ -241,29 +241,13 @@ static void take_error(struct gateway *g, const struct effect *e)
 		[ENGINE_UNSUPPORTED] = WIRE_UNSUPPORTED,
 	};
 	struct client *client = e->link ? client_of(e->link) : client_of_frontend(e->frontend);
-	struct wire_buffer *b;
-	struct wire_open m, d;
 
-	if (e->error.code != ENGINE_GONE) {
+	if (e->error.code == ENGINE_GONE)
+		gone_answer(g, client, e->call, e->error.message, NULL, e->error.state,
+			e->error.source);
+	else
 		batch_error(g, client, e->call, codes[e->error.code], e->error.message,
 			e->error.key, bytes_of(e->error.value));
-		return;
-	}
-	b = stage_begin(g);
-	wire_pack_array(b, 4);
-	wire_pack_u64(b, WIRE_REPLY);
-	wire_pack_u64(b, e->call);
-	wire_map_open(&m, b);
-	wire_map_strz(&m, "code", wire_code_name(WIRE_GONE));
-	wire_map_strz(&m, "message", e->error.message);
-	wire_map_key(&m, "data");
-	wire_map_open(&d, b);
-	wire_map_strz(&d, "state", request_state_name(e->error.state));
-	wire_map_strz(&d, "source", source_name(e->error.source));
-	wire_close(&d);
-	wire_close(&m);
-	wire_pack_nil(b);
-	stage_end(g, client, true);
 }
 
 /* ---- events and notes ---- */

@@ -274,8 +274,15 @@ void endings_commit(struct gateway *g);
 
 /* ---- gateway_ended.c ---- */
 int ended_note(struct gateway *g, const struct history_row *row);
-/* A request that the engine has forgotten may have ended a moment ago. */
+/* A request that the engine has forgotten may have ended a moment ago, or be in the history. */
 struct decided ended_recall(struct gateway *g, const struct client *client, struct decided d);
+/* The same for whoever asks for it, by its id or a part of it; false: there is no such. */
+bool ended_answer(struct gateway *g, struct client *client, uint32_t call, struct bytes id);
+/* The error `gone` as a reply; request NULL: not named. */
+void gone_answer(struct gateway *g, struct client *client, uint32_t call, const char *message,
+	const struct uuid *request, uint8_t state, uint8_t source);
+/* It is the id's beginning or end, with or without "req_". */
+bool id_has_part(enum id_type type, const struct uuid *id, struct bytes part);
 
 /* ---- gateway_item.c ---- */
 /* Room for one more item in a page: by its bytes, and by the values of one message. */
@@ -319,6 +326,9 @@ void problem_answer(struct gateway *g, struct client *client, uint32_t call, int
 int frontend_frame(struct gateway *g, struct client *client, const struct wire_frame *f,
 	struct bytes raw);
 int frontend_query(struct gateway *g, struct client *client, const struct wire_frame *f, int method);
+/* What is asked may go through all that there is: it takes its time in portions. The time of a
+ * loop turn begins with the first question. */
+bool query_goes_on(struct gateway *g);
 /* Is the frontend, by now, inside an agent's tree? Answers and closes it then. */
 bool frontend_refused(struct gateway *g, struct client *client, uint32_t call);
 

@@ -128,21 +128,6 @@ static enum id_type id_type_of(const struct entity *x)
 	return x->type == ENTITY_SESSION ? ID_SESSION : x->type == ENTITY_TURN ? ID_TURN : ID_REQUEST;
 }
 
-static bool part_matches(const struct entity *x, struct bytes part)
-{
-	char text[ID_STRING_SIZE];
-	size_t len, prefix;
-
-	id_format(text, id_type_of(x), entity_id(x));
-	len = strlen(text);
-	prefix = (size_t)(strchr(text, '_') + 1 - text);
-	if (part.len > len)
-		return false;
-	return memcmp(text, part.data, part.len) == 0 ||
-	       (part.len <= len - prefix && memcmp(text + prefix, part.data, part.len) == 0) ||
-	       memcmp(text + len - part.len, part.data, part.len) == 0;
-}
-
 /* By the whole id, or a part that only one live item has. *many: more than one has it. */
 static struct entity *item_find(struct gateway *g, const struct client *client, struct bytes id,
 	bool *many)
@@ -164,7 +149,7 @@ static struct entity *item_find(struct gateway *g, const struct client *client, 
 	for (at = start; (x = registry_next(&g->engine.r, &at)); at = *entity_id(x)) {
 		const struct request *q = (const struct request *)(const void *)x;
 
-		if (!frontend_sees(client->frontend, x) || !part_matches(x, id) ||
+		if (!frontend_sees(client->frontend, x) || !id_has_part(id_type_of(x), entity_id(x), id) ||
 			(x->type == ENTITY_REQUEST && q->s.r.check))
 			continue;
 		if (found)
@@ -187,6 +172,8 @@ static int query_get(struct gateway *g, struct client *client, const struct wire
 	if (v)
 		return problem_answer(g, client, f->id, v, &problem), 0;
 	x = item_find(g, client, q.id, &many);
+	if (!x && !many && ended_answer(g, client, f->id, q.id))
+		return 0;
 	if (!x)
 		return not_found(g, client, f->id,
 			many ? "more than one live item has that in its id" : "no live item has that id");
@@ -268,10 +255,13 @@ static void row_pack(struct wire_buffer *b, const struct history_row *r)
 	wire_close(&m);
 }
 
-/* What is asked may go through all that there is: it takes its time in portions. */
-static bool query_goes_on(const struct gateway *g)
+bool query_goes_on(struct gateway *g)
 {
-	return gateway_clock().mono < g->query_until;
+	int64_t now = gateway_clock().mono;
+
+	if (!g->query_until)
+		g->query_until = now + (int64_t)TIME_QUERY_MS * 1000;
+	return now < g->query_until;
 }
 
 struct history_page {
@@ -478,8 +468,7 @@ int frontend_query(struct gateway *g, struct client *client, const struct wire_f
 	int err;
 
 	batch_commit(g);
-	if (!g->query_until)
-		g->query_until = gateway_clock().mono + (int64_t)TIME_QUERY_MS * 1000;
+	query_goes_on(g); /* its time begins */
 	err = query(g, client, f, method);
 	batch_commit(g);
 	return err;

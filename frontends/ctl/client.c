@@ -8,6 +8,7 @@
 
 #include "frontends/common/start.h"
 #include "frontends/ctl/ctl.h"
+#include "frontends/ctl/item.h"
 #include "libapproval/limits.h"
 
 #define REPLY_MS 30000
@@ -79,6 +80,7 @@ static const char *error_advice(const struct approval_error *e)
 		{"shutdown", "The broker is stopping; try again."},
 		{"not_found",
 			"'approvalctl list' and 'approvalctl sessions' show what there is."},
+		{"gone", "'approvalctl history' tells more."},
 		{"limit", "Answer or cancel some of the pending requests: 'approvalctl list'."},
 	};
 
@@ -95,7 +97,7 @@ static int error_say(const struct ctl *c, const struct approval_error *e)
 	const char *advice = error_advice(e);
 
 	if (error_is(e, "gone"))
-		ctl_say(c, "it has ended: %s%s%s", state, *source ? ", by " : "", source);
+		ctl_say(c, "it has ended: %s by %s", state, item_source(source));
 	else
 		ctl_say(c, "%s", e->message);
 	if (advice)

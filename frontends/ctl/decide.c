@@ -291,7 +291,7 @@ static const char *target_text(const struct target *t, const char *key)
 
 static const char *target_request(const struct target *t)
 {
-	const char *id = approval_value_text(t->item, "request");
+	const char *id = approval_value_text(t->item ? t->item : t->gone, "request");
 
 	return *id ? id : t->word;
 }
@@ -350,7 +350,7 @@ static void target_row(struct table *table, const struct decide *d, const struct
 		table_cell_styled(table, t->result, strlen(t->result), STYLE_RED);
 	if (!strcmp(t->result, "gone"))
 		table_printf(table, "%s by %s", target_text(t, "state"),
-			*target_text(t, "source") ? target_text(t, "source") : "nobody");
+			item_source(target_text(t, "source")));
 	else
 		table_cell(table, target_words(t));
 	if (t->item)

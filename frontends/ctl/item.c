@@ -15,6 +15,11 @@ const char *item_id(const struct output *o, const char *id)
 	return o->terminal && len > ID_SHORT ? id + len - ID_SHORT : id;
 }
 
+const char *item_source(const char *source)
+{
+	return *source && strcmp(source, "none") ? source : "nobody";
+}
+
 bool item_is_floor(const struct approval_value *item)
 {
 	return !strcmp(approval_value_text(item, "step"), "floor");

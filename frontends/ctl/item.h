@@ -32,6 +32,8 @@ void item_cell_what(struct table *t, const struct approval_value *item);
 /* The same as raw text, for a surface function; hostile. */
 void item_what(struct text *out, const struct approval_value *item);
 
+/* Who decided; "nobody" for none. */
+const char *item_source(const char *source);
 bool item_is_floor(const struct approval_value *item);
 enum output_style item_state_style(const char *state);
 

@@ -173,6 +173,92 @@ START_TEST(doctor_inside)
 }
 END_TEST
 
+/* What became of it, by its whole id and by the end that lists show. */
+static void is_gone(const char *verb, const char *id, const char *how)
+{
+	char want[128], *text;
+	struct run r;
+
+	for (int part = 0; part < 2; part++) {
+		text = OUTPUT(STATUS_FAILED, verb, part ? id + 28 : id);
+		snprintf(want, sizeof(want), "%s\tgone\t%s\t", id, how);
+		live_has(text, want);
+		live_plain(text, 4);
+		free(text);
+	}
+	ck_assert_int_eq(RUN_WHOLE(&r, "show", id), STATUS_FAILED);
+	snprintf(want, sizeof(want), "approvalctl: it has ended: %s\n", how);
+	live_has(r.error, want);
+	run_free(&r);
+}
+
+/* A decision that comes after the session has ended is told what became of the request, though
+ * the broker has forgotten it; and also by the next broker. */
+START_TEST(too_late)
+{
+	struct run ask;
+	char ids[3][64];
+
+	for (int i = 0; i < 3; i++) {
+		RUN(&ask, "ask", "--", "true");
+		watch_offered(&live.watch, ids[i]);
+		if (i < 2)
+			EXPECT(0, i ? "deny" : "allow", ids[i]);
+		else
+			kill(ask.pid, SIGINT);
+		ck_assert_int_eq(run_wait(&ask),
+			i == 0	 ? 0
+			: i == 1 ? STATUS_DENIED
+				 : STATUS_SIGNAL + SIGINT);
+		run_free(&ask);
+	}
+	for (int i = 0; i < 2; i++) {
+		is_gone("allow", ids[0], "SUCCEEDED by user");
+		is_gone("deny", ids[0], "SUCCEEDED by user");
+		is_gone("allow", ids[1], "DENIED by user");
+		is_gone("allow", ids[2], "ABANDONED by abort");
+		broker_away();
+		broker_back();
+	}
+	/* a part that more than one has is none, and what never was is not found */
+	for (int i = 0; i < 2; i++) {
+		char *text = OUTPUT(STATUS_FAILED, "allow", i ? "req_" : "0000000000");
+
+		live_has(text, "\tnot_found\t");
+		free(text);
+	}
+}
+END_TEST
+
+/* What ends well is nowhere called an abort; what is given up is. */
+START_TEST(ends_well)
+{
+	struct run ask;
+	char id[64], *text;
+
+	RUN(&ask, "ask", "--", "true");
+	watch_offered(&live.watch, id);
+	EXPECT(0, "allow", id);
+	ck_assert_int_eq(run_wait(&ask), 0);
+	run_free(&ask);
+	text = OUTPUT(0, "history");
+	live_has(text, "\tturn_ended\t");
+	live_has(text, "\tsession_ended\t");
+	ck_assert_ptr_null(strstr(text, "abort"));
+	free(text);
+
+	RUN(&ask, "ask", "--", "true");
+	watch_offered(&live.watch, id);
+	kill(ask.pid, SIGKILL);
+	json_object_put(watch_event(&live.watch, "withdrawn"));
+	ck_assert_int_eq(run_wait(&ask), -SIGKILL);
+	run_free(&ask);
+	text = OUTPUT(0, "history", "--event", "turn_ended", "--source", "abort");
+	live_has(text, "\tturn_ended\t");
+	free(text);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *s = suite_create("approvalctl ask and watch");
@@ -188,6 +274,8 @@ int main(void)
 	tcase_add_test(tc, suspended_silently);
 	tcase_add_test(tc, watch_waits);
 	tcase_add_test(tc, doctor_inside);
+	tcase_add_test(tc, too_late);
+	tcase_add_test(tc, ends_well);
 	suite_add_tcase(s, tc);
 	srunner_run_all(sr, CK_NORMAL);
 	int failed = srunner_ntests_failed(sr);

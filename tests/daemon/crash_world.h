@@ -89,8 +89,8 @@ void frontend_start(struct world *w, bool subscribe);
 void frontend_await(struct world *w, const char *event, struct call *c);
 void frontend_drain(struct world *w); /* up to the end of the connection */
 void frontend_decide(struct world *w, struct call *c, const char *verdict);
-/* An answer to what has ended: told so, and how. False when it is not known any more. */
-bool frontend_late(struct world *w, struct call *c, char state[TEXT_MAX]);
+/* An answer to what has ended: told so, and how. */
+void frontend_late(struct world *w, struct call *c, char state[TEXT_MAX]);
 void frontend_steer(struct world *w, const char *method);
 /* What the store holds: state, decisions, ends, outcomes, recorded of each call. */
 void frontend_read(struct world *w);
