@@ -15,6 +15,7 @@ approvald_SOURCES = \
 	broker/io/gateway_hello.c \
 	broker/io/gateway_item.c \
 	broker/io/gateway_load.c \
+	broker/io/gateway_log.c \
 	broker/io/gateway_pending.c \
 	broker/io/gateway_private.h \
 	broker/io/gateway_query.c \
@@ -24,7 +25,9 @@ approvald_SOURCES = \
 	broker/io/gateway_standing.c \
 	broker/io/gateway_stop.c \
 	broker/io/gateway_subject.c \
-	broker/main.c
+	broker/main.c \
+	broker/start.c \
+	broker/start.h
 approvald_CFLAGS = $(AM_CFLAGS) $(EVENT_CFLAGS) $(NETTLE_CFLAGS)
 approvald_LDADD = broker/libbroker.la broker/io/libio.la broker/core/libcore.la \
 	broker/store/libstore.la libapproval/wire/libwire.la $(EVENT_LIBS) $(NETTLE_LIBS)

@@ -137,15 +137,18 @@ void log_write(const struct log *log, enum log_level level, const char *format, 
 	bool rest;
 	va_list ap;
 	size_t n = 0;
-	int len;
+	int len, used = 0;
 
 	if (!log || level > log->level)
 		return;
 	va_start(ap, format);
-	len = vsnprintf(raw, sizeof(raw), format, ap);
+	if (log->name)
+		used = snprintf(raw, sizeof(raw), "%s: ", log->name);
+	len = vsnprintf(raw + used, sizeof(raw) - (size_t)used, format, ap);
 	va_end(ap);
 	if (len < 0)
 		return;
+	len += used;
 	if ((size_t)len >= sizeof(raw))
 		len = sizeof(raw) - 1;
 	if (log->prefixes)

@@ -21,6 +21,7 @@ struct log {
 	int fd;
 	enum log_level level; /* what is above it is not written */
 	bool prefixes;	      /* "<N>" before each line */
+	const char *name;     /* "NAME: " before each line; NULL: none */
 };
 
 /* Standard error; prefixes when JOURNAL_STREAM names it. */

@@ -19,6 +19,7 @@
 #include "broker/io/gateway.h"
 #include "broker/log.h"
 #include "broker/service.h"
+#include "broker/start.h"
 
 enum {
 	EXIT_USAGE = 2,
@@ -65,6 +66,13 @@ static const char usage[] =
 	"SIGHUP reloads the configuration, SIGTERM and SIGINT end the broker. See "
 	"approvald(8).\n";
 
+static const char *option_name(const struct option *options, int key)
+{
+	while (options->name && options->val != key)
+		options++;
+	return options->name ? options->name : "";
+}
+
 static int arguments_parse(struct arguments *a, int argc, char **argv)
 {
 	static const struct option options[] = {
@@ -82,7 +90,13 @@ static int arguments_parse(struct arguments *a, int argc, char **argv)
 	enum log_level level;
 	int c;
 
-	while ((c = getopt_long(argc, argv, "hV", options, NULL)) != -1) {
+	opterr = 0;
+	while ((c = getopt_long(argc, argv, ":hV", options, NULL)) != -1) {
+		if (c != '?' && c != ':' && optarg && !*optarg) {
+			fprintf(stderr, "approvald: '--%s' needs a value that is not empty\n",
+				option_name(options, c));
+			goto fail;
+		}
 		switch (c) {
 		case 'r': a->runtime = optarg; break;
 		case 's': a->state = optarg; break;
@@ -93,7 +107,14 @@ static int arguments_parse(struct arguments *a, int argc, char **argv)
 		case 'l': a->level = optarg; break;
 		case 'h': fputs(usage, stdout); return 1;
 		case 'V': puts("approvald " PACKAGE_VERSION); return 1;
-		default: goto fail;
+		case ':':
+			fprintf(stderr, "approvald: '%s' needs a value\n", argv[optind - 1]);
+			goto fail;
+		default:
+			/* a letter, or a whole word: the one that was read last */
+			fprintf(stderr, "approvald: unknown or ambiguous option '%s'\n",
+				argv[optind - 1]);
+			goto fail;
 		}
 	}
 	if (optind < argc) {
@@ -124,7 +145,8 @@ static int config_read(struct daemon *d, struct config *config)
 		d->paths.config_given, &error);
 
 	if (err < 0)
-		log_error(&d->log, "configuration: %s", error.text);
+		log_error(&d->log, "configuration: %s; correct it, or name another with --config",
+			error.text);
 	else if (d->args.headless)
 		config->headless = true;
 	return err;
@@ -247,47 +269,35 @@ static void store_trace(struct daemon *d)
 	}
 }
 
-static void report_corrupt(struct daemon *d)
-{
-	log_error(&d->log,
-		"%s is corrupt: nothing of it was changed; move it away, or restore a copy",
-		d->store);
-}
-
 static int store_open(struct daemon *d)
 {
 	int err;
 
 	if (d->args.store && strcmp(d->args.store, "sqlite") != 0) {
 		d->store = strdup(d->args.store);
-		if (!d->store)
-			return -ENOMEM;
-		return strcmp(d->store, "none") == 0 ? journal_open_none(&d->journal)
-						     : journal_open_memory(&d->journal);
+		err = !d->store				     ? -ENOMEM
+		      : strcmp(d->store, "none") == 0 ? journal_open_none(&d->journal)
+							     : journal_open_memory(&d->journal);
+		if (err < 0)
+			start_store(&d->log, d->args.store, err);
+		return err;
 	}
 	if (d->config.store_path)
 		d->store = strdup(d->config.store_path);
 	else if (asprintf(&d->store, "%s/history.db", d->paths.state) < 0)
 		d->store = NULL;
-	if (!d->store)
+	if (!d->store) {
+		start_store(&d->log, d->paths.state, -ENOMEM);
 		return -ENOMEM;
+	}
 	err = service_folder(d->paths.state);
-	if (err == 0)
-		err = journal_open_sqlite(&d->journal, d->store);
-	if (err == -EPROTO)
-		log_error(&d->log,
-			"%s was written by a newer approvald: upgrade, or move it away",
-			d->store);
-	else if (err == -EPERM)
-		log_error(&d->log,
-			"%s belongs to another user, or others may write to it (chmod go-w)",
-			d->store);
-	else if (err == -EBUSY)
-		log_error(&d->log, "%s is in use by another approvald", d->store);
-	else if (err == -EUCLEAN)
-		report_corrupt(d);
-	else if (err < 0)
-		log_error(&d->log, "store %s: %s", d->store, strerror(-err));
+	if (err < 0) {
+		start_folder(&d->log, d->paths.state, err, "--state-dir");
+		return err;
+	}
+	err = journal_open_sqlite(&d->journal, d->store);
+	if (err < 0)
+		start_store(&d->log, d->store, err);
 	return err;
 }
 
@@ -297,7 +307,9 @@ static int sockets_open(struct daemon *d)
 	int err = service_sockets_take(&inherited, &d->paths);
 
 	if (err < 0) {
-		log_error(&d->log, "socket activation: %s", strerror(-err));
+		log_error(&d->log,
+			"socket activation: LISTEN_FDS or what it counts is wrong; pass the "
+			"sockets with the names agent and frontend, or none");
 		return err;
 	}
 	for (int kind = 0; kind < LISTENER_N; kind++) {
@@ -316,12 +328,10 @@ static int sockets_open(struct daemon *d)
 			err = listener_open(&d->listeners[kind], &c, d->base,
 				gateway_processes(d->gateway), &d->log, gateway_accepted,
 				d->gateway);
-		if (err == -EADDRINUSE)
-			log_error(&d->log, "another approvald listens in %s", c.folder);
-		else if (err < 0)
-			log_error(&d->log, "%s: %s", c.folder, strerror(-err));
-		if (err < 0)
+		if (err < 0) {
+			start_socket(&d->log, c.folder, err);
 			return err;
+		}
 	}
 	return 0;
 }
@@ -345,6 +355,28 @@ static void daemon_release(struct daemon *d)
 	service_paths_release(&d->paths);
 }
 
+/* What hears of signals and of the service manager. */
+static int loop_open(struct daemon *d)
+{
+	int err;
+
+	d->base = event_base_new();
+	err = d->base ? signals_set(d) : -ENOMEM;
+	if (err < 0) {
+		log_error(&d->log, "event loop: %s; look at the limits of memory and files",
+			strerror(-err));
+		return err;
+	}
+	err = service_notify_init(&d->notify);
+	if (err < 0)
+		log_error(&d->log,
+			"NOTIFY_SOCKET: %s; unset it, or leave it to a service manager",
+			strerror(-err));
+	else if ((err = watchdog_set(d)) < 0)
+		log_error(&d->log, "watchdog: %s; look at the limit of memory", strerror(-err));
+	return err;
+}
+
 static int daemon_start(struct daemon *d)
 {
 	struct gateway_options o = {.log = &d->log, .config = &d->config, .user_mode = true};
@@ -352,9 +384,8 @@ static int daemon_start(struct daemon *d)
 	int err = service_paths_find(&d->paths, d->args.runtime, d->args.state, d->args.config);
 
 	if (err < 0) {
-		log_error(&d->log,
-			"no folder to work in: %s; give --runtime-dir and --state-dir",
-			strerror(-err));
+		log_error(&d->log, "folder to work in: %s; give --runtime-dir and --state-dir",
+			err == -ENOENT ? "there is no home folder" : strerror(-err));
 		return EXIT_CONFIG;
 	}
 	config_init(&config);
@@ -364,14 +395,12 @@ static int daemon_start(struct daemon *d)
 	}
 	config_take(d, &config);
 	service_raise_nofile();
-	d->base = event_base_new();
-	if (!d->base || signals_set(d) < 0 || service_notify_init(&d->notify) < 0 ||
-		watchdog_set(d) < 0)
+	if (loop_open(d) < 0)
 		return EXIT_FAILURE;
 	/* the runtime folder first: its lock keeps a second broker away from the store */
 	err = service_folder(d->paths.runtime);
 	if (err < 0) {
-		log_error(&d->log, "%s: %s", d->paths.runtime, strerror(-err));
+		start_folder(&d->log, d->paths.runtime, err, "--runtime-dir");
 		return EXIT_SOCKET;
 	}
 	if (store_open(d) < 0)
@@ -386,19 +415,17 @@ static int daemon_start(struct daemon *d)
 	if (err == 0) {
 		err = gateway_rules(d->gateway, &d->config);
 		if (err < 0) {
-			log_error(&d->log, "the rules can't be read: put right what is named "
+			log_error(&d->log, "rules: they can't be read; put right what is named "
 					   "above, or move the file away");
 			return EXIT_CONFIG;
 		}
 	}
 	if (err == 0)
 		err = gateway_load(d->gateway);
-	if (err == -EUCLEAN)
-		report_corrupt(d);
-	else if (err < 0)
-		log_error(&d->log, "loading %s: %s", d->store, strerror(-err));
-	if (err < 0)
+	if (err < 0) {
+		start_store(&d->log, d->store, err);
 		return EXIT_STORE;
+	}
 	return sockets_open(d) < 0 ? EXIT_SOCKET : 0;
 }
 
@@ -413,7 +440,9 @@ int main(int argc, char **argv)
 	umask(077);
 	log_init(&d.log, LOG_LEVEL_NOTICE);
 	config_init(&d.config);
+	d.log.name = "approvald"; /* whoever starts it by hand sees who speaks */
 	status = daemon_start(&d);
+	d.log.name = NULL;
 	if (status == 0) {
 		log_notice(
 			&d.log, "approvald " PACKAGE_VERSION " listens in %s", d.paths.runtime);

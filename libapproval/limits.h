@@ -109,6 +109,7 @@
 #define TIME_SYSTEM_DEADLINE_MS 120000
 #define TIME_CONNECT_RETRY_MS  30000 /* a client waits for a broker so long */
 #define TIME_QUERY_MS	       4 /* spent on questions in one loop turn, at the most */
+#define TIME_FLOOD_MS	       60000 /* lines of the log that others cause are counted so long */
 #define TIME_ALIVE_MS	       30000 /* the store is told that the broker lives */
 
 #endif

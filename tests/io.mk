@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 if HAVE_CHECK
-IO_TESTS = tests/unit/test_config tests/unit/test_io_account tests/unit/test_io_listener \
+IO_TESTS = tests/unit/test_config tests/unit/test_io_account tests/unit/test_io_flood \
+	tests/unit/test_io_listener \
 	tests/unit/test_io_path tests/unit/test_io_peer tests/unit/test_io_process \
 	tests/unit/test_io_resolver tests/unit/test_rule_files tests/unit/test_service
 check_PROGRAMS += $(IO_TESTS)
@@ -18,6 +19,11 @@ tests_unit_test_io_account_SOURCES = tests/unit/test_io_account.c tests/unit/io_
 tests_unit_test_io_account_CPPFLAGS = $(IO_TEST_CPPFLAGS)
 tests_unit_test_io_account_CFLAGS = $(IO_TEST_CFLAGS)
 tests_unit_test_io_account_LDADD = $(IO_TEST_LIBS)
+
+tests_unit_test_io_flood_SOURCES = tests/unit/test_io_flood.c
+tests_unit_test_io_flood_CPPFLAGS = $(IO_TEST_CPPFLAGS)
+tests_unit_test_io_flood_CFLAGS = $(IO_TEST_CFLAGS)
+tests_unit_test_io_flood_LDADD = $(IO_TEST_LIBS)
 
 tests_unit_test_io_listener_SOURCES = tests/unit/test_io_listener.c tests/unit/io_util.h
 tests_unit_test_io_listener_CPPFLAGS = $(IO_TEST_CPPFLAGS)

@@ -318,8 +318,7 @@ void gateway_accepted(void *gateway, enum listener_kind kind, int fd,
 	process_unref(process);
 	return;
 fail:
-	log_notice(g->log, "connection of uid %u refused: %s", cred->uid,
-		err > 0 ? account_limit_name(err) : strerror(-err));
+	refusal_tell(g, kind, cred->uid, err);
 	if (client) {
 		engine_link_close(&g->engine, client->link);
 		engine_frontend_close(&g->engine, client->frontend);
@@ -400,6 +399,7 @@ static void times_run(struct gateway *g)
 	}
 	if (now.mono >= g->alive_at) {
 		g->alive_at = now.mono + (int64_t)TIME_ALIVE_MS * 1000;
+		floods_tell(g, now.mono);
 		/* deadlines stand still while the broker is down: since when, this tells */
 		if (g->engine.r.n_pending && batch_store(g, JOURNAL_ALIVE, &now.wall) < 0)
 			batch_fail(g, g->store_error);

@@ -458,8 +458,7 @@ void batch_fail(struct gateway *g, int error)
 	struct sender *senders = g->senders;
 
 	if (!g->failing || !store)
-		log_error(g->log, "%s (%s): nothing is allowed until it works", store_reason(error),
-			strerror(-error));
+		failure_tell(g, error, store_reason(error), store);
 	engine_each_fresh_request(&g->engine, lost_note, g);
 	journal_rollback(g->journal);
 	engine_rollback(&g->engine);

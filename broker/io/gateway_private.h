@@ -7,6 +7,7 @@
 #include "broker/io/account.h"
 #include "broker/io/ancestry.h"
 #include "broker/io/facts.h"
+#include "broker/io/flood.h"
 #include "broker/io/gateway.h"
 #include "broker/io/peer.h"
 #include "broker/io/resolver.h"
@@ -194,6 +195,7 @@ struct gateway {
 
 	struct retention retention;
 	bool prune;
+	struct flood flood;
 
 	struct ended_request *ended;
 	size_t n_ended;
@@ -283,6 +285,14 @@ void gone_answer(struct gateway *g, struct client *client, uint32_t call, const 
 	const struct uuid *request, uint8_t state, uint8_t source);
 /* It is the id's beginning or end, with or without "req_". */
 bool id_has_part(enum id_type type, const struct uuid *id, struct bytes part);
+
+/* ---- gateway_log.c ---- */
+/* A connection that is not taken: of an enum account_limit, or a negative errno. */
+void refusal_tell(struct gateway *g, enum listener_kind kind, uint32_t uid, int err);
+/* A batch that failed; store: it begins to fail, which is rare and always told. */
+void failure_tell(struct gateway *g, int error, const char *reason, bool store);
+/* What was left out of it. */
+void floods_tell(struct gateway *g, int64_t now);
 
 /* ---- gateway_item.c ---- */
 /* Room for one more item in a page: by its bytes, and by the values of one message. */

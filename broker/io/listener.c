@@ -9,9 +9,11 @@
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/un.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "broker/io/ancestry.h"
+#include "broker/io/flood.h"
 #include "broker/io/folder.h"
 #include "broker/io/foreign.h"
 #include "broker/io/listener.h"
@@ -33,6 +35,7 @@ struct listener {
 	dev_t dev;
 	ino_t ino;
 	bool full, paused;
+	struct flood flood;	/* of what is said when it is full */
 	struct foreign foreign; /* connections that were turned away */
 };
 
@@ -66,13 +69,26 @@ static void reserve_open(struct listener *l)
 		l->reserve = open("/dev/null", O_RDONLY | O_CLOEXEC);
 }
 
+/* Whoever holds many descriptors can let it come and go as often as it likes. */
 static void report_full(struct listener *l)
 {
-	if (!l->full)
+	struct timespec ts;
+	uint64_t more, kind;
+	int64_t now;
+
+	if (l->full)
+		return;
+	l->full = true;
+	clock_gettime(CLOCK_MONOTONIC, &ts);
+	now = (int64_t)ts.tv_sec * 1000000 + ts.tv_nsec / 1000;
+	more = flood_over(&l->flood, now, &kind);
+	if (more)
+		log_warning(l->log, "%s socket: out of descriptors %llu more times",
+			kind_text(l), (unsigned long long)more);
+	if (flood_pass(&l->flood, 0, now))
 		log_warning(l->log,
 			"%s socket: out of descriptors, connections are turned away",
 			kind_text(l));
-	l->full = true;
 }
 
 /* Accepts with the reserve descriptor and closes, so that the client knows. */

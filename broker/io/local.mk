@@ -3,6 +3,7 @@ noinst_LTLIBRARIES += broker/io/libexplain.la broker/io/libio.la broker/libbroke
 broker_io_libio_la_SOURCES = \
 	broker/io/account.c broker/io/account.h \
 	broker/io/ancestry.c broker/io/ancestry.h \
+	broker/io/flood.c broker/io/flood.h \
 	broker/io/folder.c broker/io/folder.h \
 	broker/io/foreign.c broker/io/foreign.h \
 	broker/io/listener.c broker/io/listener.h \

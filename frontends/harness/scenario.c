@@ -95,16 +95,33 @@ static struct step *step_add(struct scenario *s, unsigned line)
 	return &steps[s->n++];
 }
 
+/* There is such a step, with so many words. */
+static int step_judge(const struct step *s, struct text *problem)
+{
+	const struct verb *v = verb_find(s->words[0].text);
+
+	if (!v)
+		text_printf(problem, "there is no verb '%s'", s->words[0].text);
+	else if (s->n - 1 < v->min || s->n - 1 > v->max)
+		text_printf(problem, "usage: %s %s", v->name, v->usage);
+	return problem->failed ? -ENOMEM : problem->len ? -EINVAL : 0;
+}
+
 static int step_read(struct scenario *s, unsigned number, const char *line, struct text *why)
 {
 	const char *problem = "no memory";
 	struct step *step = step_add(s, number);
 	int r = step ? line_split(step, line, &problem) : -ENOMEM;
+	struct text said = {0};
 
-	if (r == -EINVAL)
-		text_printf(why, "%s:%u: %s", s->path, number, problem);
-	if (!r && !step->n)
+	if (!r && step->n)
+		r = step_judge(step, &said);
+	else if (!r)
 		s->n--; /* nothing but a comment */
+	if (r == -EINVAL)
+		text_printf(why, "%s:%u: %s", s->path, number,
+			said.len ? text_string(&said) : problem);
+	text_free(&said);
 	return r;
 }
 

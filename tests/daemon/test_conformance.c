@@ -229,21 +229,22 @@ START_TEST(agent_python)
 }
 END_TEST
 
-/* It fails, and says what. */
-static void fails(const char *what, const char *const *words)
+/* It ends with that status, and says what. */
+static void fails(int status, const char *what, const char *const *words)
 {
 	char output[128], text[16384];
 	FILE *f;
 
 	snprintf(output, sizeof(output), "%s/output", broker.dir);
-	ck_assert_int_eq(harness_status(words, output), 1);
+	ck_assert_int_eq(harness_status(words, output), status);
 	f = fopen(output, "re");
 	ck_assert_ptr_nonnull(f);
 	text[fread(text, 1, sizeof(text) - 1, f)] = '\0';
 	fclose(f);
 	ck_assert_msg(strstr(text, what), "no '%s' in '%s'", what, text);
 }
-#define FAILS(what, ...) fails(what, (const char *const[]){__VA_ARGS__, NULL})
+#define FAILS(what, ...)   fails(1, what, (const char *const[]){__VA_ARGS__, NULL})
+#define REFUSES(what, ...) fails(2, what, (const char *const[]){__VA_ARGS__, NULL})
 #define SHORTLY		 CONFORMANCE, "--timeout", "2s"
 
 /* Programs that do not conform are found out. */
@@ -304,8 +305,6 @@ START_TEST(failing_steps)
 		{"send a r request {\"tool\": \"Deploy\", \"input\": \"$none\"}",
 			"a variable is not set"},
 		{"kill a\ncall a check {}", "has ended"},
-		{"leap a", "no verb 'leap'"},
-		{"connect", "usage: connect"},
 		{"connect b", "nobody is called 'b'"},
 		{"program p", "no program under test"},
 	};
@@ -320,9 +319,30 @@ START_TEST(failing_steps)
 		FAILS(strchr(list[i].step, '\n') ? "bad.scn:7: " : "bad.scn:6: ", "run",
 			"--timeout", "300ms", path);
 	}
-	write_scenario(path, "agent a {\"session\": }\n");
-	snprintf(text, sizeof(text), "%s/output", broker.dir);
-	ck_assert_int_eq(harness_status((const char *const[]){"run", path, NULL}, text), 2);
+}
+END_TEST
+
+/* What is no scenario is not begun, and told with its place. */
+START_TEST(wrong_scenarios)
+{
+	static const struct {
+		const char *step, *what;
+	} list[] = {
+		{"agent a {\"session\": }", "bad.scn:2: unexpected"},
+		{"leap a", "bad.scn:2: there is no verb 'leap'"},
+		{"connect", "bad.scn:2: usage: connect NAME"},
+		{"restart-broker now", "bad.scn:2: usage: restart-broker"},
+		{"drop a \\", "bad.scn:2: the last line ends in a backslash"},
+	};
+	char path[128], text[1024];
+
+	broker_start(&broker, NULL);
+	for (size_t i = 0; i < sizeof(list) / sizeof(list[0]); i++) {
+		snprintf(text, sizeof(text), "connect a\n%s\n", list[i].step);
+		write_scenario(path, text);
+		REFUSES(list[i].what, "run", path);
+	}
+	REFUSES("absent.scn: No such file", "run", "absent.scn");
 }
 END_TEST
 
@@ -345,6 +365,7 @@ int main(void)
 	tcase_add_test(t, offending_frontends);
 	tcase_add_test(t, offending_agents);
 	tcase_add_test(t, failing_steps);
+	tcase_add_test(t, wrong_scenarios);
 	suite_add_tcase(suite, s);
 	suite_add_tcase(suite, t);
 	sr = srunner_create(suite);
