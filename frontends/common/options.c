@@ -289,11 +289,11 @@ int options_word(const struct options *o, const char *value, const char *const *
 {
 	struct text list = {0};
 
-	for (size_t i = 0; words[i]; i++) {
+	for (size_t i = 0; words[i]; i++)
 		if (!strcmp(words[i], value))
 			return 0;
+	for (size_t i = 0; words[i]; i++)
 		text_printf(&list, "%s%s", i ? ", " : "", words[i]);
-	}
 	options_wrong(o, "'%s' is none of %s", value, text_string(&list));
 	text_free(&list);
 	return -EINVAL;
