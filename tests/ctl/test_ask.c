@@ -77,7 +77,7 @@ START_TEST(gone_and_back)
 	struct run ask;
 	char id[64];
 
-	RUN(&ask, "ask", "--", "true");
+	RUN(&ask, "ask", "--", "touch", ".");
 	watch_offered(&live.watch, id);
 	run_until_error(&ask, "waiting for an answer");
 	broker_away();
@@ -97,7 +97,7 @@ START_TEST(quiet)
 	struct run ask;
 	char id[64];
 
-	RUN(&ask, "ask", "-q", "--", "true");
+	RUN(&ask, "ask", "-q", "--", "touch", ".");
 	watch_offered(&live.watch, id);
 	EXPECT(0, "suspend", "--all");
 	EXPECT(0, "resume", "--all");
@@ -114,7 +114,7 @@ START_TEST(suspended_silently)
 	struct run ask;
 	char id[64];
 
-	RUN(&ask, "ask", "--", "true");
+	RUN(&ask, "ask", "--", "touch", ".");
 	watch_offered(&live.watch, id);
 	EXPECT(0, "suspend", "--all");
 	run_until_error(&ask, "approvalctl: suspended by a person\n");
@@ -141,7 +141,7 @@ START_TEST(watch_waits)
 	run_until_error(&watch, "; waiting for a broker\nStart one with 'approvald &'");
 	broker_back();
 	run_until_error(&watch, "the broker is there\n");
-	RUN(&ask, "ask", "--", "true");
+	RUN(&ask, "ask", "--", "touch", ".");
 	watch_offered(&live.watch, id);
 	run_until(&watch, id);
 	EXPECT(0, "deny", id);
@@ -200,7 +200,7 @@ START_TEST(too_late)
 	char ids[3][64];
 
 	for (int i = 0; i < 3; i++) {
-		RUN(&ask, "ask", "--", "true");
+		RUN(&ask, "ask", "--", "touch", ".");
 		watch_offered(&live.watch, ids[i]);
 		if (i < 2)
 			EXPECT(0, i ? "deny" : "allow", ids[i]);
@@ -236,7 +236,7 @@ START_TEST(ends_well)
 	struct run ask;
 	char id[64], *text;
 
-	RUN(&ask, "ask", "--", "true");
+	RUN(&ask, "ask", "--", "touch", ".");
 	watch_offered(&live.watch, id);
 	EXPECT(0, "allow", id);
 	ck_assert_int_eq(run_wait(&ask), 0);
@@ -247,7 +247,7 @@ START_TEST(ends_well)
 	ck_assert_ptr_null(strstr(text, "abort"));
 	free(text);
 
-	RUN(&ask, "ask", "--", "true");
+	RUN(&ask, "ask", "--", "touch", ".");
 	watch_offered(&live.watch, id);
 	kill(ask.pid, SIGKILL);
 	json_object_put(watch_event(&live.watch, "withdrawn"));
