@@ -8,6 +8,7 @@ approvald_SOURCES = \
 	broker/io/gateway_batch.c \
 	broker/io/gateway_effect.c \
 	broker/io/gateway_ended.c \
+	broker/io/gateway_decide.c \
 	broker/io/gateway_explain.c \
 	broker/io/gateway_explain.h \
 	broker/io/gateway_explain_item.c \

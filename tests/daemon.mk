@@ -15,7 +15,7 @@ tests_daemon_libtestdaemon_la_CFLAGS = $(AM_CFLAGS) $(CHECK_CFLAGS) $(JSON_CFLAG
 tests_daemon_libtestdaemon_la_LIBADD = libapproval/wire/libwire.la $(CHECK_LIBS) $(JSON_LIBS) \
 	-lutil
 
-daemon_tests = tests/daemon/test_descriptors tests/daemon/test_disconnect tests/daemon/test_floor \
+daemon_tests = tests/daemon/test_descriptors tests/daemon/test_disconnect tests/daemon/test_edit tests/daemon/test_floor \
 	tests/daemon/test_load tests/daemon/test_paths tests/daemon/test_query \
 	tests/daemon/test_rows tests/daemon/test_store
 check_PROGRAMS += $(daemon_tests)
@@ -27,6 +27,9 @@ tests_daemon_test_descriptors_LDADD = tests/daemon/libtestdaemon.la
 tests_daemon_test_disconnect_SOURCES = tests/daemon/test_disconnect.c
 tests_daemon_test_disconnect_CFLAGS = $(AM_CFLAGS) $(CHECK_CFLAGS)
 tests_daemon_test_disconnect_LDADD = tests/daemon/libtestdaemon.la
+tests_daemon_test_edit_SOURCES = tests/daemon/test_edit.c
+tests_daemon_test_edit_CFLAGS = $(AM_CFLAGS) $(CHECK_CFLAGS)
+tests_daemon_test_edit_LDADD = tests/daemon/libtestdaemon.la
 tests_daemon_test_floor_SOURCES = tests/daemon/test_floor.c
 tests_daemon_test_floor_CFLAGS = $(AM_CFLAGS) $(CHECK_CFLAGS)
 tests_daemon_test_floor_LDADD = tests/daemon/libtestdaemon.la

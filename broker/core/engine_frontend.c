@@ -307,6 +307,12 @@ static int decide_one(struct engine *e, const struct command *c,
 			return *out = refuse(
 				       d, RESULT_INVALID, "the agent takes no edited input"),
 			       0;
+		if (d->unseen) {
+			*out = refuse(d, RESULT_REFUSED,
+				"the paths of the edited input can't be looked at now");
+			out->step = STEP_FLOOR;
+			return 0;
+		}
 		TRY(recheck(e, q, d->facts, &r));
 		if (r.answer == PIPELINE_DENY || r.answer == PIPELINE_ASK) {
 			*out = refuse(d, RESULT_REFUSED, "the edited input is refused");

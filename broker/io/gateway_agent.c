@@ -188,19 +188,26 @@ static void request_resolved(void *arg, struct resolver_result *result)
 	struct gateway *g = p->g;
 	struct client *client = p->client;
 	struct request_call r;
-	struct wire_frame f;
+	struct wire_frame f = { .id = 0 };
+	int err;
 
 	pending_call_unpark(p);
-	/* the session may have ended meanwhile: the engine says so */
-	if (wire_frame_decode((struct bytes){ p->bytes, p->len }, &f) == 0 &&
-		client->link->s.session && request_parse(g, client, &f, &r) == 0) {
+	/* a copy of what has been read before */
+	err = wire_frame_decode((struct bytes){ p->bytes, p->len }, &f) < 0 ? -EBADMSG : 0;
+	if (err == 0 && !client->link->s.session) {
+		answer_error(g, client, f.id, WIRE_NO_SESSION, "the session has ended", NULL, none);
+		err = 1;
+	}
+	if (err == 0)
+		err = request_parse(g, client, &f, &r);
+	if (err == 0) {
 		request_step(g, client, &f, &r, is_check(&f), result);
 		result = NULL;
-	} else {
-		answer_error(g, client, f.id, WIRE_NO_SESSION, "the session has ended", NULL, none);
 	}
 	resolver_result_free(result);
 	pending_call_free(p);
+	if (err < 0)
+		pending_call_fail(g, client, f.id, err);
 	if (client->peer && !client->full)
 		peer_resume(client->peer);
 }

@@ -338,10 +338,8 @@ static int explain_run(struct pending_call *p, const struct wire_frame *f, struc
 /* It is answered; where something failed, with that. */
 static void explain_end(struct gateway *g, struct client *client, uint32_t call, int err)
 {
-	const struct command c = {.call = call};
-
-	if (err < 0 && batch_add_sender(g, client, &c) == 0)
-		batch_fail(g, err);
+	if (err < 0)
+		pending_call_fail(g, client, call, err);
 	else
 		batch_commit(g);
 }

@@ -81,128 +81,7 @@ static int subscribe_parse(struct gateway *g, struct client *client, const struc
 	return 0;
 }
 
-/* ---- decide ---- */
-
-/* Of an edited input. */
-struct edit {
-	struct facts facts;
-	struct request_path *paths;
-	unsigned n;
-	char *text; /* what the command points into where it was joined */
-};
-
-static void edit_release(struct edit *edit)
-{
-	for (unsigned i = 0; i < edit->n; i++)
-		str_unref(edit->paths[i].given);
-	free(edit->paths);
-	free(edit->text);
-}
-
-/*
- * An edited input is looked at as a request's would be, but its paths are not
- * resolved: it is judged by what it names.
- */
-static int edit_facts(struct gateway *g, struct command_decision *d, struct edit *edit)
-{
-	struct request *q = request_find(&g->engine.r, &d->request);
-	struct facts_draft draft;
-	struct facts_input in;
-	int err;
-
-	if (!q)
-		return 0;
-	in = (struct facts_input){ .tool = str_bytes(q->s.r.tool), .input = d->updated_input,
-		.type = q->s.r.type, .claimed_kind = -1, .claimed_mutating = q->s.r.mutating,
-		.cwd = str_bytes(q->s.r.cwd),
-		.workspace = str_bytes(request_session(q)->s.r.workspace),
-		.home = str_bytes(request_session(q)->owner->home) };
-	err = facts_collect(&g->judge, &in, &draft);
-	if (err < 0)
-		return err;
-	edit->paths = calloc(draft.n_paths ? draft.n_paths : 1, sizeof(*edit->paths));
-	if (!edit->paths)
-		err = -ENOMEM;
-	for (size_t i = 0; err == 0 && i < draft.n_paths; i++) {
-		edit->paths[i].given = str_new(draft.paths[i].data, draft.paths[i].len);
-		err = edit->paths[i].given ? 0 : -ENOMEM;
-		edit->n += err == 0;
-	}
-	if (err == 0)
-		err = facts_finish(&draft, edit->paths, edit->n, &edit->facts);
-	edit->text = draft.text;
-	draft.text = NULL;
-	facts_release(&draft);
-	d->facts = &edit->facts;
-	return err;
-}
-
-static int decision_parse(struct gateway *g, struct bytes element, struct command_decision *d,
-	struct edit *edit)
-{
-	struct wire_decision m;
-	struct wire_problem problem;
-	int v;
-
-	memset(d, 0, sizeof(*d));
-	d->malformed = true;
-	if (wire_decode(&wire_decision_spec, element, &m, &problem))
-		return 0;
-	if (id_parse(ID_REQUEST, m.request, &d->request) < 0)
-		return 0;
-	v = verdict_parse(m.verdict);
-	if (v < 0)
-		return 0;
-	d->verdict = (enum verdict)v;
-	v = m.scope.data ? scope_parse(m.scope) : SCOPE_ONCE;
-	if (v < 0)
-		return 0;
-	d->scope = (enum scope)v;
-	d->malformed = false;
-	d->has_digest = m.digest.data != NULL;
-	if (d->has_digest)
-		memcpy(d->digest, m.digest.data, sizeof(d->digest));
-	d->reason = m.reason;
-	d->rule = m.rule;
-	d->updated_input = m.updated_input;
-	d->answers = m.answers;
-	return d->updated_input.data ? edit_facts(g, d, edit) : 0;
-}
-
-static int frontend_decide(struct gateway *g, struct client *client, const struct wire_frame *f)
-{
-	struct command c = { .type = COMMAND_DECIDE, .call = f->id, .by = bytes_of(client->name) };
-	struct wire_decide m;
-	struct wire_problem problem;
-	struct command_decision *items = NULL;
-	struct edit *edits = NULL;
-	struct bytes element;
-	struct wire_iter it;
-	unsigned n = 0;
-	int err = wire_decode(&wire_decide_spec, f->params, &m, &problem);
-
-	if (err)
-		return problem_answer(g, client, f->id, err, &problem), 0;
-	if (wire_iter_array(&it, m.decisions) != 0 || it.left > LIMIT_DECISIONS)
-		return answer_bad_value(g, client, f->id, "decisions"), 0;
-	items = calloc(it.left + 1, sizeof(*items));
-	edits = calloc(it.left + 1, sizeof(*edits));
-	err = items && edits ? 0 : -ENOMEM;
-	while (err == 0 && wire_array_next(&it, &element)) {
-		err = decision_parse(g, element, &items[n], &edits[n]);
-		n++;
-	}
-	if (err == 0) {
-		c.decide.items = items;
-		c.decide.n = n;
-		gateway_step(g, client, &c);
-	}
-	for (unsigned i = 0; i < n; i++)
-		edit_release(&edits[i]);
-	free(items);
-	free(edits);
-	return err;
-}
+/* ---- the answer of a policy ---- */
 
 static int frontend_verdict(struct gateway *g, struct client *client, const struct wire_frame *f)
 {
@@ -302,7 +181,7 @@ int frontend_frame(struct gateway *g, struct client *client, const struct wire_f
 	switch (method) {
 	case WIRE_FRONTEND_HELLO: v = greet_parse(g, client, f, &c); break;
 	case WIRE_FRONTEND_SUBSCRIBE: v = subscribe_parse(g, client, f, &c); break;
-	case WIRE_FRONTEND_DECIDE: return frontend_decide(g, client, f);
+	case WIRE_FRONTEND_DECIDE: return frontend_decide(g, client, f, raw);
 	case WIRE_FRONTEND_VERDICT: return frontend_verdict(g, client, f);
 	case WIRE_FRONTEND_SET_MODE:
 	case WIRE_FRONTEND_SUSPEND:

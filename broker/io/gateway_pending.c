@@ -52,8 +52,17 @@ void pending_call_free(struct pending_call *p)
 	free(p->bytes);
 	free(p->workspace);
 	free(p->alias);
+	edits_free(p->edits, p->n_edits);
 	if (g->spare)
 		free(p);
 	else
 		g->spare = p;
+}
+
+void pending_call_fail(struct gateway *g, struct client *client, uint32_t call, int err)
+{
+	const struct command c = {.call = call};
+
+	if (batch_add_sender(g, client, &c) == 0)
+		batch_fail(g, err);
 }

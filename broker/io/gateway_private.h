@@ -55,6 +55,8 @@ struct pending_call {
 	struct process *subject;
 	char *workspace, *alias; /* of an explain without a session; NULL: none */
 	bool placed;		 /* that has been looked for */
+	struct edit *edits;	 /* of a decide, as many as decisions; NULL: it is none */
+	unsigned n_edits, awaited; /* the one whose paths are looked for */
 };
 
 /* A message that goes out after the commit. */
@@ -329,8 +331,16 @@ int pending_call_park(struct pending_call *p, struct resolver_job *job, struct b
 /* It is resolved, and the callee's: the client's end, which the answer may bring, frees it no more. */
 void pending_call_unpark(struct pending_call *p);
 void pending_call_free(struct pending_call *p);
+/* The answer to a call that has waited, where err came up: the batch that it is in fails. */
+void pending_call_fail(struct gateway *g, struct client *client, uint32_t call, int err);
 void problem_answer(struct gateway *g, struct client *client, uint32_t call, int code,
 	const struct wire_problem *problem);
+
+/* ---- gateway_decide.c ---- */
+
+int frontend_decide(struct gateway *g, struct client *client, const struct wire_frame *f,
+	struct bytes raw);
+void edits_free(struct edit *edits, unsigned n); /* NULL is fine */
 
 /* ---- gateway_frontend.c, gateway_query.c ---- */
 int frontend_frame(struct gateway *g, struct client *client, const struct wire_frame *f,

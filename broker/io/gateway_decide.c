@@ -1,0 +1,269 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * decide: what people say of requests. The paths of an edited input are resolved as those of
+ * a request are, and so its call may have to wait; the decisions are then taken together.
+ */
+#include "broker/io/gateway_private.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Of one decision; without an edited input nothing is in it. */
+struct edit {
+	struct facts facts;
+	struct request_path *paths;
+	unsigned n;
+	bool looked;	/* the paths are known, as far as they can be */
+	bool timed_out; /* they could not be looked at in time */
+	char *text;	/* what the command points into where it was joined */
+};
+
+void edits_free(struct edit *edits, unsigned n)
+{
+	for (unsigned i = 0; edits && i < n; i++) {
+		for (unsigned j = 0; j < edits[i].n; j++) {
+			str_unref(edits[i].paths[j].given);
+			str_unref(edits[i].paths[j].resolved);
+		}
+		free(edits[i].paths);
+		free(edits[i].text);
+	}
+	free(edits);
+}
+
+/* ---- an edited input ---- */
+
+static int paths_take(
+	struct edit *edit, const struct facts_draft *d, const struct resolver_result *result)
+{
+	edit->looked = true;
+	edit->timed_out = result && result->timed_out;
+	if (!result)
+		return 0;
+	edit->paths = calloc(result->n ? result->n : 1, sizeof(*edit->paths));
+	if (!edit->paths)
+		return -ENOMEM;
+	while (edit->n < result->n && edit->n < d->n_paths) {
+		const struct resolver_path *const from = &result->paths[edit->n];
+		const struct bytes given = d->paths[edit->n];
+		struct request_path *const to = &edit->paths[edit->n++];
+
+		to->inside = from->inside;
+		to->given = str_new(given.data, given.len);
+		if (from->resolved)
+			to->resolved = str_new(from->resolved, strlen(from->resolved));
+		if (!to->given || (from->resolved && !to->resolved))
+			return -ENOMEM;
+	}
+	return 0;
+}
+
+static void decide_resolved(void *arg, struct resolver_result *result);
+
+/* 1: found; 0: they are on their way, and decide_resolved takes them; negative. */
+static int paths_find(struct pending_call *p, const struct session *s,
+	const struct facts_draft *d, struct edit *edit)
+{
+	const struct link *const link = LIST_FIRST(&s->links);
+	struct resolver_result *result = NULL;
+	char cwd[LIMIT_TEXT + 1];
+	const struct resolver_spec spec = {
+		.subject = subject_of_session(p->g, s),
+		.cwd = cwd,
+		.home = s->owner->home ? str_text(s->owner->home) : NULL,
+		.workspace = s->s.r.workspace ? str_text(s->s.r.workspace) : NULL,
+		.alias = link ? client_of((struct link *)(uintptr_t)link)->alias : NULL,
+		.paths = d->paths,
+		.n = d->n_paths,
+	};
+	int err;
+
+	if (!d->n_paths)
+		return edit->looked = true, 1;
+	path_copy(cwd, sizeof(cwd), d->in.cwd);
+	err = resolver_paths(p->g->resolver, &spec, gateway_now(p->g).mono, decide_resolved, p,
+		&result, &p->job);
+	if (err != 1)
+		return err;
+	err = paths_take(edit, d, result);
+	resolver_result_free(result);
+	return err < 0 ? err : 1;
+}
+
+/*
+ * What the edited input comes to. result: of its paths, when they had to be waited for.
+ * As paths_find.
+ */
+static int edit_look(struct pending_call *p, struct command_decision *d, struct edit *edit,
+	const struct resolver_result *result)
+{
+	struct gateway *const g = p->g;
+	const struct request *const q = request_find(&g->engine.r, &d->request);
+	struct facts_draft draft;
+	struct facts_input in;
+	int err;
+
+	/* the engine refuses the decision */
+	if (!q || !frontend_sees(p->client->frontend, &q->e))
+		return 1;
+	in = (struct facts_input){.tool = str_bytes(q->s.r.tool),
+		.input = d->updated_input,
+		.type = q->s.r.type,
+		.claimed_kind = -1,
+		.claimed_mutating = q->s.r.mutating,
+		.cwd = str_bytes(q->s.r.cwd ? q->s.r.cwd : request_session(q)->s.r.cwd),
+		.workspace = str_bytes(request_session(q)->s.r.workspace),
+		.home = str_bytes(request_session(q)->owner->home)};
+	err = facts_collect(&g->judge, &in, &draft);
+	if (err < 0)
+		return err;
+	if (edit->looked)
+		err = 1;
+	else if (result)
+		err = paths_take(edit, &draft, result) < 0 ? -ENOMEM : 1;
+	else
+		err = paths_find(p, request_session(q), &draft, edit);
+	if (err == 1) {
+		int failed = facts_finish(&draft, edit->paths, edit->n, &edit->facts);
+
+		free(edit->text);
+		edit->text = draft.text;
+		draft.text = NULL;
+		d->facts = &edit->facts;
+		d->unseen = edit->timed_out;
+		err = failed < 0 ? failed : 1;
+	}
+	facts_release(&draft);
+	return err;
+}
+
+/* ---- the decisions ---- */
+
+static void decision_parse(struct bytes element, struct command_decision *d)
+{
+	struct wire_decision m;
+	struct wire_problem problem;
+	int v;
+
+	*d = (struct command_decision){.malformed = true};
+	if (wire_decode(&wire_decision_spec, element, &m, &problem))
+		return;
+	if (id_parse(ID_REQUEST, m.request, &d->request) < 0)
+		return;
+	v = verdict_parse(m.verdict);
+	if (v < 0)
+		return;
+	d->verdict = (enum verdict)v;
+	v = m.scope.data ? scope_parse(m.scope) : SCOPE_ONCE;
+	if (v < 0)
+		return;
+	d->scope = (enum scope)v;
+	d->malformed = false;
+	d->has_digest = m.digest.data != NULL;
+	if (d->has_digest)
+		memcpy(d->digest, m.digest.data, sizeof(d->digest));
+	d->reason = m.reason;
+	d->rule = m.rule;
+	d->updated_input = m.updated_input;
+	d->answers = m.answers;
+}
+
+/* As paths_find, of all of them; result: of the one that was waited for. */
+static int decisions_look(struct pending_call *p, struct wire_iter *it,
+	struct command_decision *items, const struct resolver_result *result)
+{
+	struct bytes element;
+
+	for (unsigned i = 0; wire_array_next(it, &element); i++) {
+		const bool awaited = result && i == p->awaited;
+		int err;
+
+		decision_parse(element, &items[i]);
+		if (!items[i].updated_input.data)
+			continue;
+		err = edit_look(p, &items[i], &p->edits[i], awaited ? result : NULL);
+		if (err == 0)
+			p->awaited = i;
+		if (err != 1)
+			return err;
+	}
+	return 1;
+}
+
+/* 1: it is answered; 0: it waits; negative. */
+static int decide_run(
+	struct pending_call *p, const struct wire_frame *f, const struct resolver_result *result)
+{
+	struct gateway *const g = p->g;
+	struct client *const client = p->client;
+	struct command c = {
+		.type = COMMAND_DECIDE, .call = f->id, .by = bytes_of(client->name)};
+	struct command_decision *items;
+	struct wire_problem problem;
+	struct wire_decide m;
+	struct wire_iter it;
+	int err = wire_decode(&wire_decide_spec, f->params, &m, &problem);
+
+	if (err)
+		return problem_answer(g, client, f->id, err, &problem), 1;
+	if (wire_iter_array(&it, m.decisions) != 0 || it.left > LIMIT_DECISIONS)
+		return answer_bad_value(g, client, f->id, "decisions");
+	c.decide.n = (unsigned)it.left;
+	items = calloc(c.decide.n + 1, sizeof(*items));
+	if (!p->edits) {
+		p->edits = calloc(c.decide.n + 1, sizeof(*p->edits));
+		p->n_edits = c.decide.n;
+	}
+	err = items && p->edits ? decisions_look(p, &it, items, result) : -ENOMEM;
+	if (err == 1) {
+		c.decide.items = items;
+		gateway_step(g, client, &c);
+	}
+	free(items);
+	return err;
+}
+
+static void decide_resolved(void *arg, struct resolver_result *result)
+{
+	struct pending_call *const p = arg;
+	struct client *const client = p->client;
+	struct gateway *const g = p->g;
+	struct wire_frame f = {.id = 0};
+	int err;
+
+	pending_call_unpark(p);
+	/* a copy of what has been read before */
+	err = wire_frame_decode((struct bytes){p->bytes, p->len}, &f) < 0 ? -EBADMSG : 0;
+	/* it may have become an agent's meanwhile */
+	if (err == 0)
+		err = frontend_refused(g, client, f.id) ? 1 : decide_run(p, &f, result);
+	resolver_result_free(result);
+	if (err == 0) {
+		client->waiting = p;
+		return;
+	}
+	pending_call_free(p);
+	if (err < 0)
+		pending_call_fail(g, client, f.id, err);
+	if (client->peer && !client->full)
+		peer_resume(client->peer);
+}
+
+int frontend_decide(
+	struct gateway *g, struct client *client, const struct wire_frame *f, struct bytes raw)
+{
+	struct pending_call *p;
+	int err = pending_call_new(g, client, &p);
+
+	if (err < 0)
+		return err;
+	err = decide_run(p, f, NULL);
+	if (err == 0) {
+		err = pending_call_park(p, p->job, raw);
+		if (err == 0)
+			return 0;
+	}
+	pending_call_free(p);
+	return err < 0 ? err : 0;
+}
