@@ -1,8 +1,14 @@
 # SPDX-License-Identifier: MIT
 # What the broker says of a call, when it is asked and when it is meant.
 if HAVE_CHECK
-check_PROGRAMS += tests/daemon/test_explain
-TESTS += tests/daemon/test_explain
+check_PROGRAMS += tests/daemon/test_cases tests/daemon/test_explain
+TESTS += tests/daemon/test_cases tests/daemon/test_explain
+tests_daemon_test_cases_SOURCES = tests/daemon/case_agent.c tests/daemon/case_agent.h \
+	tests/daemon/sandbox.c tests/daemon/sandbox.h \
+	tests/daemon/test_cases.c
+tests_daemon_test_cases_CPPFLAGS = $(AM_CPPFLAGS) -DTEST_CASES='"$(abs_top_srcdir)/tests/cases"'
+tests_daemon_test_cases_CFLAGS = $(AM_CFLAGS) $(CHECK_CFLAGS) $(JSON_CFLAGS)
+tests_daemon_test_cases_LDADD = tests/daemon/libtestdaemon.la $(JSON_LIBS)
 tests_daemon_test_explain_SOURCES = tests/daemon/agent_process.c tests/daemon/agent_process.h \
 	tests/daemon/test_explain.c
 tests_daemon_test_explain_CFLAGS = $(AM_CFLAGS) $(CHECK_CFLAGS) $(JSON_CFLAGS)

@@ -2,8 +2,8 @@
 # make check-valgrind: the unit tests and fuzzers under valgrind, then the broker and
 # approvalctl under it below the daemon tests, and a count of both. Left out, or in part
 # (APPROVALD_TEST_VALGRIND), each with its reason in doc/hacking.md:
-valgrind_left_out = tests/daemon/test_crash tests/daemon/test_load tests/daemon/test_paths \
-	tests/daemon/test_rows
+valgrind_left_out = tests/daemon/test_cases tests/daemon/test_crash tests/daemon/test_load \
+	tests/daemon/test_paths tests/daemon/test_rows
 valgrind_flags = -q --error-exitcode=9 --leak-check=full --errors-for-leak-kinds=definite
 EXTRA_DIST += tests/valgrind-approvald tests/valgrind-approvalctl \
 	tests/valgrind-approval-policy
