@@ -12,6 +12,7 @@ approvald_SOURCES = \
 	broker/io/gateway_explain.c \
 	broker/io/gateway_explain.h \
 	broker/io/gateway_explain_item.c \
+	broker/io/gateway_floor.c \
 	broker/io/gateway_frontend.c \
 	broker/io/gateway_hello.c \
 	broker/io/gateway_item.c \
@@ -19,6 +20,9 @@ approvald_SOURCES = \
 	broker/io/gateway_log.c \
 	broker/io/gateway_pending.c \
 	broker/io/gateway_private.h \
+	broker/io/gateway_project.c \
+	broker/io/gateway_project.h \
+	broker/io/gateway_project_item.c \
 	broker/io/gateway_query.c \
 	broker/io/gateway_rule_call.c \
 	broker/io/gateway_rule_item.c \
@@ -26,6 +30,7 @@ approvald_SOURCES = \
 	broker/io/gateway_standing.c \
 	broker/io/gateway_stop.c \
 	broker/io/gateway_subject.c \
+	broker/io/gateway_trust.c \
 	broker/main.c \
 	broker/start.c \
 	broker/start.h

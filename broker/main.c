@@ -178,18 +178,26 @@ static int daemon_reload(struct daemon *d)
 	return err;
 }
 
-static void on_reload(evutil_socket_t sig, short what, void *arg)
+static int reload(void *arg)
 {
 	struct daemon *d = arg;
+	int err;
 
-	(void)sig;
-	(void)what;
 	service_notify_reloading(&d->notify);
-	if (daemon_reload(d) < 0)
+	err = daemon_reload(d);
+	if (err < 0)
 		log_error(&d->log, "the old configuration and the old rules stay in force");
 	else
 		log_notice(&d->log, "configuration and rules reloaded");
 	service_notify_ready(&d->notify, NULL);
+	return err;
+}
+
+static void on_reload(evutil_socket_t sig, short what, void *arg)
+{
+	(void)sig;
+	(void)what;
+	reload(arg);
 }
 
 static void on_stop(evutil_socket_t sig, short what, void *arg)
@@ -411,6 +419,8 @@ static int daemon_start(struct daemon *d)
 	o.store_name = d->store;
 	o.admin_rules = d->paths.rules[0];
 	o.user_rules = d->paths.rules[1];
+	o.reload = reload;
+	o.reload_arg = d;
 	err = gateway_new(&d->gateway, &o);
 	if (err == 0) {
 		err = gateway_rules(d->gateway, &d->config);

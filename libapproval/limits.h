@@ -71,6 +71,12 @@
 #define LIMIT_RULE_STEPS    (32u << 20) /* characters compared with rules for one call; more: asked */
 #define LIMIT_RULE_FILE	    (4u << 20) /* bytes of a file of rules */
 #define LIMIT_RULE_FILES    1024u /* files in a folder of them */
+#define LIMIT_PROJECT_FILE  (256u << 10) /* bytes of a project's: whoever works in it may write it */
+#define LIMIT_PROJECT_LINES 2000u	 /* of it */
+#define LIMIT_PROJECTS_LINES (LIMIT_RULES / 4) /* of all of them together */
+#define LIMIT_PROJECTS_BYTES (16u << 20)
+#define LIMIT_PROJECTS	    LIMIT_UID_SESSIONS /* whose files are looked at */
+#define LIMIT_TRUSTS	    4096u /* projects that people trust */
 #define LIMIT_BATCH	    4096u /* commands in one transaction */
 #define LIMIT_FLOOR_OFF	    256u /* entries that configuration switches off */
 #define LIMIT_FLOOR_ADDED   1024u /* entries that configuration adds to the floor */
@@ -104,6 +110,7 @@
 #define TIME_CHANNEL_MARGIN_MS 60000	/* answered before the agent's own channel gives up */
 #define TIME_POLICY_MS	       2000
 #define TIME_RESOLVE_MS	       200
+#define TIME_PROJECT_MS	       1000 /* after that a project's file is looked at for the next call */
 #define TIME_ACCEPT_RETRY_MS   100 /* after the system ran out of descriptors */
 #define TIME_STORE_RETRY_MS    1000
 #define TIME_SYSTEM_DEADLINE_MS 120000

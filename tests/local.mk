@@ -15,6 +15,7 @@ include tests/harness.mk
 include tests/sandbox.mk
 include tests/policy.mk
 include tests/review.mk
+include tests/trust.mk
 include tests/rules.mk
 include tests/floor.mk
 include tests/shell.mk

@@ -6,6 +6,7 @@ STORE_TESTS = \
 	tests/unit/test_store_journal \
 	tests/unit/test_store_history \
 	tests/unit/test_store_rule \
+	tests/unit/test_store_trust \
 	tests/unit/test_store_migrate \
 	tests/unit/test_store_corrupt \
 	tests/unit/test_store_sqlite \
@@ -61,9 +62,13 @@ tests_unit_test_store_rule_SOURCES = tests/unit/test_store_rule.c $(STORE_TEST_F
 tests_unit_test_store_rule_CFLAGS = $(STORE_TEST_CFLAGS)
 tests_unit_test_store_rule_LDADD = $(STORE_TEST_LDADD)
 
+tests_unit_test_store_trust_SOURCES = tests/unit/test_store_trust.c $(STORE_TEST_FIXTURE)
+tests_unit_test_store_trust_CFLAGS = $(STORE_TEST_CFLAGS)
+tests_unit_test_store_trust_LDADD = $(STORE_TEST_LDADD)
+
 tests_unit_test_store_migrate_SOURCES = tests/unit/test_store_migrate.c $(STORE_TEST_FIXTURE)
 tests_unit_test_store_migrate_CPPFLAGS = $(AM_CPPFLAGS) -DTEST_DATA='"$(abs_top_srcdir)/tests/unit/data"'
 tests_unit_test_store_migrate_CFLAGS = $(STORE_TEST_CFLAGS)
 tests_unit_test_store_migrate_LDADD = $(STORE_TEST_LDADD)
 endif
-EXTRA_DIST += tests/unit/data/store_v1.sql
+EXTRA_DIST += tests/unit/data/store_v1.sql tests/unit/data/store_v2.sql

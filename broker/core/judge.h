@@ -18,6 +18,12 @@ struct judge {
 	struct floor *floor;
 	struct shell_arena arena; /* of the last command that was read */
 	char *text;		  /* LIMIT_OPERAND_BYTES, for the paths that it names */
+	/*
+	 * A broker's alone, else NULL: why it does not know the rules of a workspace, so that
+	 * a person is asked of whatever would be allowed there; NULL: it knows them.
+	 */
+	const char *(*unknown)(void *arg, uint32_t uid, struct bytes workspace);
+	void *unknown_arg;
 };
 
 /* No rules, and the shipped floor, which owner may switch off. -ENOMEM. */

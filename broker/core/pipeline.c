@@ -78,6 +78,14 @@ static int step_plan(struct run *r, struct pipeline_result *out)
 	return 0;
 }
 
+/* What rules say can't be told: it is as a command that can't be read. */
+static int not_known(const char *about, struct pipeline_result *out)
+{
+	say(out, PIPELINE_ASK, STEP_FLOOR, SOURCE_FLOOR);
+	out->floor = (struct floor_hit){"unread", about, bytes_of(""), SHELL_NONE, 0};
+	return 0;
+}
+
 static int by_rules(struct run *r, enum verdict verdict, enum pipeline_answer answer,
 	enum step step, struct pipeline_result *out)
 {
@@ -89,13 +97,8 @@ static int by_rules(struct run *r, enum verdict verdict, enum pipeline_answer an
 	found = ruleset_match(r->c->judge->rules, verdict, &judged(r)->rule, &match);
 	if (found <= 0)
 		return found;
-	if (found > 1) {
-		say(out, PIPELINE_ASK, STEP_FLOOR, SOURCE_FLOOR);
-		out->floor = (struct floor_hit){"unread",
-			"it is too much to be compared with the rules", bytes_of(""),
-			SHELL_NONE, 0};
-		return 0;
-	}
+	if (found > 1)
+		return not_known("it is too much to be compared with the rules", out);
 	say(out, answer, step, SOURCE_RULE);
 	out->rule = match;
 	return 0;
@@ -131,6 +134,13 @@ static int step_floor(struct run *r, struct pipeline_result *out)
 /* 6 */
 static int step_ask_rules(struct run *r, struct pipeline_result *out)
 {
+	const struct judge *const j = r->c->judge;
+	const char *why = NULL;
+
+	if (is_tool_call(r) && j && j->unknown)
+		why = j->unknown(j->unknown_arg, r->c->call.uid, r->c->call.workspace);
+	if (why)
+		return not_known(why, out);
 	return by_rules(r, VERDICT_ASK, PIPELINE_ASK, STEP_ASK_RULES, out);
 }
 

@@ -21,3 +21,16 @@ void rule_row(struct history_row *row, enum history_event event, const struct ru
 	if (r->scope == SCOPE_TURN)
 		row->turn = r->owner;
 }
+
+void trust_row(struct history_row *row, enum history_event event, const struct trust_record *r,
+	struct bytes by, int64_t now)
+{
+	*row = (struct history_row){
+		.at = now,
+		.event = event,
+		.uid = r->uid,
+		.workspace = str_bytes(r->project),
+		.by = by,
+	};
+	memcpy(row->digest, r->hash, sizeof(row->digest));
+}

@@ -36,6 +36,10 @@ struct history_row {
 void rule_row(struct history_row *row, enum history_event event, const struct rule_record *r,
 	struct bytes by, int64_t now);
 
+/* The row of PROJECT_TRUSTED or PROJECT_UNTRUSTED: who did it, and to which hash. */
+void trust_row(struct history_row *row, enum history_event event, const struct trust_record *r,
+	struct bytes by, int64_t now);
+
 /* How often a rule that exists has decided by now. */
 struct rule_matches {
 	uint64_t id;
@@ -53,6 +57,8 @@ enum journal_op {
 	JOURNAL_RULE,	      /* arg: const struct rule_record * */
 	JOURNAL_RULE_REMOVE,  /* arg: const uint64_t * */
 	JOURNAL_RULE_MATCHES, /* arg: const struct rule_matches * */
+	JOURNAL_TRUST,	      /* arg: const struct trust_record * */
+	JOURNAL_TRUST_REMOVE, /* arg: the same, of which uid and project count */
 	JOURNAL_HISTORY,      /* arg: const struct history_row * */
 	JOURNAL_ALIVE,	      /* arg: const int64_t *: wall clock, the broker lives */
 };

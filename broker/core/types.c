@@ -251,6 +251,15 @@ static bool text_valid(const struct str *s, size_t max)
 	       !memchr(s->data, '\0', s->len);
 }
 
+bool trust_record_valid(const struct trust_record *r)
+{
+	static const uint8_t none[sizeof(r->hash)];
+
+	return r->made >= 0 && r->project && r->project->len <= LIMIT_TEXT &&
+	       r->project->data[0] == '/' && !memchr(r->project->data, '\0', r->project->len) &&
+	       text_valid(r->by, LIMIT_TEXT) && memcmp(r->hash, none, sizeof(none)) != 0;
+}
+
 bool rule_record_valid(const struct rule_record *r)
 {
 	bool owned = r->scope == SCOPE_TURN || r->scope == SCOPE_SESSION;

@@ -157,7 +157,9 @@ struct str {
 	X(p, ANCHOR, "anchor")                                                                 \
 	X(p, RULE_ADDED, "rule_added")                                                         \
 	X(p, RULE_REMOVED, "rule_removed")                                                     \
-	X(p, RULE_EXPIRED, "rule_expired")
+	X(p, RULE_EXPIRED, "rule_expired")                                                     \
+	X(p, PROJECT_TRUSTED, "project_trusted")                                               \
+	X(p, PROJECT_UNTRUSTED, "project_untrusted")
 
 enum request_type { REQUEST_TYPE_LIST(ENUM_ENTRY, REQUEST_TYPE) REQUEST_TYPE_N };
 enum kind { KIND_LIST(ENUM_ENTRY, KIND) KIND_N };
@@ -360,5 +362,16 @@ struct rule_record {
  * there, and what other scopes have is not. The text itself is not read.
  */
 bool rule_record_valid(const struct rule_record *r);
+
+/* That a person trusts the file of rules of a project, as long as it has this hash. */
+struct trust_record {
+	struct str *project; /* its folder; with the uid what names the record */
+	struct str *by;	     /* who said so */
+	int64_t made;	     /* wall clock */
+	uint32_t uid;	     /* whose calls it is for */
+	uint8_t hash[32];    /* SHA-256 of the file; never all zero */
+};
+
+bool trust_record_valid(const struct trust_record *r);
 
 #endif

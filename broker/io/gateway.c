@@ -406,6 +406,7 @@ static void times_run(struct gateway *g)
 		g->prune = g->retention.max_age_us || g->retention.max_bytes;
 		if (!g->failing && (err = standing_tick(g, false)) < 0)
 			batch_fail(g, err);
+		projects_tick(g);
 	}
 	if (g->failing && now.mono >= g->retry_at) {
 		err = journal_probe(g->journal);

@@ -27,6 +27,9 @@ struct gateway_options {
 	/* folders of rule files where the configuration names none; NULL: none */
 	const char *admin_rules, *user_rules;
 	bool user_mode;
+	/* Reads configuration and rules again, as on SIGHUP: see gateway_configure. */
+	int (*reload)(void *arg);
+	void *reload_arg;
 };
 
 int gateway_new(struct gateway **out, const struct gateway_options *o);

@@ -234,6 +234,45 @@ static bool rate_refused(struct gateway *g, struct client *client, uint32_t call
 }
 
 static int agent_request(struct gateway *g, struct client *client, const struct wire_frame *f,
+	struct bytes raw);
+
+static void request_again(struct pending_call *p)
+{
+	const struct bytes raw = { p->bytes, p->len };
+	struct gateway *g = p->g;
+	struct client *client = p->client;
+	struct wire_frame f;
+	int err;
+
+	pending_call_unpark(p);
+	err = wire_frame_decode(raw, &f);
+	if (err == 0)
+		err = agent_request(g, client, &f, raw);
+	pending_call_free(p);
+	if (err < 0 && client->peer)
+		peer_goodbye(client->peer, "out of memory");
+	else if (client->peer && !client->full && !client->waiting)
+		peer_resume(client->peer);
+}
+
+/* The rules of its project are read first. 1: it may go on; 0: it waits; -ENOMEM. */
+static int project_await(struct gateway *g, struct client *client, struct bytes raw)
+{
+	const struct session *s = client->link->s.session;
+	struct pending_call *p;
+	int err = pending_call_new(g, client, &p);
+
+	if (err < 0)
+		return err;
+	p->again = request_again;
+	err = project_wait(
+		p, s->s.r.uid, str_bytes(s->s.r.workspace), subject_process(g, client), raw);
+	if (err != 0)
+		pending_call_free(p);
+	return err;
+}
+
+static int agent_request(struct gateway *g, struct client *client, const struct wire_frame *f,
 	struct bytes raw)
 {
 	struct session *s = client->link->s.session;
@@ -248,6 +287,9 @@ static int agent_request(struct gateway *g, struct client *client, const struct 
 		return answer_error(g, client, f->id, WIRE_NO_SESSION,
 			       "say hello first; or the session has ended", NULL, none),
 		       0;
+	err = project_await(g, client, raw);
+	if (err != 1)
+		return err;
 	err = request_parse(g, client, f, &r);
 	if (err)
 		return err < 0 ? err : 0;

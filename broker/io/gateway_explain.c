@@ -208,6 +208,7 @@ static int call_explain(struct gateway *g, struct client *client, const struct w
 /* ---- the way: its place, its paths, the answer ---- */
 
 static void explain_resolved(void *arg, struct resolver_result *result);
+static void explain_again(struct pending_call *p);
 
 /* It waits for the resolver, from now on or still. */
 static int stay(struct pending_call *p, struct resolver_job *job, struct bytes raw)
@@ -332,7 +333,10 @@ static int explain_run(struct pending_call *p, const struct wire_frame *f, struc
 			return err;
 		c.workspace = bytes_of(p->workspace);
 	}
-	return call_run(p, f, &c, raw, result);
+	p->again = explain_again;
+	err = project_wait(p, c.uid, c.workspace,
+		c.session ? subject_of_session(p->g, c.session) : NULL, raw);
+	return err == 1 ? call_run(p, f, &c, raw, result) : err;
 }
 
 /* It is answered; where something failed, with that. */
@@ -344,11 +348,23 @@ static void explain_end(struct gateway *g, struct client *client, uint32_t call,
 		batch_commit(g);
 }
 
+/* 0: it waits again. */
+static void explain_went_on(struct pending_call *p, uint32_t call, int err)
+{
+	struct client *const client = p->client;
+	struct gateway *const g = p->g;
+
+	if (err == 0)
+		return;
+	pending_call_free(p);
+	explain_end(g, client, call, err);
+	if (client->peer && !client->full)
+		peer_resume(client->peer);
+}
+
 static void explain_resolved(void *arg, struct resolver_result *result)
 {
 	struct pending_call *const p = arg;
-	struct client *const client = p->client;
-	struct gateway *const g = p->g;
 	const bool placed = p->placed;
 	struct wire_explain m;
 	struct wire_frame f = {.id = 0};
@@ -368,12 +384,20 @@ static void explain_resolved(void *arg, struct resolver_result *result)
 	if (err == 0)
 		err = explain_run(p, &f, none, result);
 	resolver_result_free(result);
+	explain_went_on(p, f.id, err);
+}
+
+/* The rules of its project have been read. */
+static void explain_again(struct pending_call *p)
+{
+	struct wire_frame f = {.id = 0};
+	int err;
+
+	pending_call_unpark(p);
+	err = wire_frame_decode((struct bytes){p->bytes, p->len}, &f) < 0 ? -EBADMSG : 0;
 	if (err == 0)
-		return;
-	pending_call_free(p);
-	explain_end(g, client, f.id, err);
-	if (client->peer && !client->full)
-		peer_resume(client->peer);
+		err = explain_run(p, &f, none, NULL);
+	explain_went_on(p, f.id, err);
 }
 
 int frontend_explain(

@@ -192,6 +192,11 @@ int frontend_frame(struct gateway *g, struct client *client, const struct wire_f
 	case WIRE_FRONTEND_RULES_LINT:
 	case WIRE_FRONTEND_RULES_REMOVE: return frontend_rules(g, client, f, method);
 	case WIRE_FRONTEND_EXPLAIN: return frontend_explain(g, client, f, raw);
+	case WIRE_FRONTEND_RULES_PROJECT:
+	case WIRE_FRONTEND_RULES_PROJECTS:
+	case WIRE_FRONTEND_RULES_TRUST: return frontend_trust(g, client, f, method, raw);
+	case WIRE_FRONTEND_FLOOR_LIST:
+	case WIRE_FRONTEND_RELOAD: return frontend_floor(g, client, f, method);
 	case WIRE_FRONTEND_BYE:
 		c.type = COMMAND_FRONTEND_BYE;
 		v = 0;

@@ -189,6 +189,9 @@ static void hello_step(struct gateway *g, struct client *client, const struct wi
 	process_unref(client->subject);
 	client->subject = process_ref(subject);
 	gateway_step(g, client, &c);
+	/* its first call need not wait; without memory it will */
+	if (client->peer && project_hold(g, client) < 0)
+		log_warning(g->log, "out of memory: a project is not looked at");
 	free(exe);
 	free(cwd);
 }

@@ -70,8 +70,7 @@ int gateway_configure(struct gateway *g, const struct config *config)
 		return err;
 	err = names_copy(config, &names, &n);
 	if (err < 0) {
-		ruleset_free(fresh.rules);
-		floor_free(fresh.floor);
+		rules_drop(&fresh);
 		return err;
 	}
 	rules_swap(g, &fresh);
@@ -133,12 +132,16 @@ int gateway_new(struct gateway **out, const struct gateway_options *o)
 	g->admin_rules = o->admin_rules;
 	g->user_rules = o->user_rules;
 	g->user_mode = o->user_mode;
+	g->reload = o->reload;
+	g->reload_arg = o->reload_arg;
 	g->retention = (struct retention){ o->config->store_age_us, o->config->store_size };
 	TAILQ_INIT(&g->agents);
 	TAILQ_INIT(&g->frontends);
 	STAILQ_INIT(&g->late);
 	TAILQ_INIT(&g->standing);
 	RB_INIT(&g->subjects_held);
+	RB_INIT(&g->projects);
+	RB_INIT(&g->trusts);
 	wire_buffer_init(&g->stage, SIZE_MAX / 2);
 	g->started = gateway_now(g).mono;
 	g->alive_at = g->started;
@@ -153,6 +156,8 @@ int gateway_new(struct gateway **out, const struct gateway_options *o)
 	}
 	if (err == 0)
 		err = judge_init(&g->judge, g->user_mode ? FLOOR_USER : FLOOR_ADMIN);
+	g->judge.unknown = project_unknown;
+	g->judge.unknown_arg = g;
 	if (err == 0)
 		err = epoch_make(g);
 	if (err == 0)
@@ -191,12 +196,15 @@ void gateway_free(struct gateway *g)
 		accounts_free(g->accounts[kind]);
 	engine_fini(&g->engine);
 	standing_free(g);
+	projects_free(g);
+	trusts_free(g);
 	judge_fini(&g->judge);
 	if (g->timer)
 		event_free(g->timer);
 	wire_buffer_free(&g->stage);
 	names_free(g->required, g->n_required);
 	free(g->spare);
+	free(g->floor_file);
 	for (size_t i = 0; i < g->n_homes; i++)
 		free(g->homes[i].path);
 	free(g->homes);
@@ -357,10 +365,17 @@ static int load_rule(void *arg, const struct rule_record *r)
 	return standing_load(l->g, r);
 }
 
+static int load_trust(void *arg, const struct trust_record *r)
+{
+	struct loading *l = arg;
+
+	return trust_load(l->g, r);
+}
+
 int gateway_load(struct gateway *g)
 {
 	static const struct journal_loader loader = { load_session, load_turn, load_request,
-		load_decision, load_rule };
+		load_decision, load_rule, load_trust };
 	struct loading l = { .g = g, .now = gateway_now(g) };
 	struct command c = { .type = COMMAND_RESTARTED };
 	int err = journal_load(g->journal, &loader, &l, &l.state);

@@ -46,6 +46,7 @@ void pending_call_free(struct pending_call *p)
 		return;
 	g = p->g;
 	resolver_cancel(g->resolver, p->job);
+	project_unwait(p);
 	process_unref(p->subject);
 	if (p->client->waiting == p)
 		p->client->waiting = NULL;

@@ -47,9 +47,12 @@ TAILQ_HEAD(client_list, client);
 
 /* A call that waits for the resolver: a copy of its message. */
 struct pending_call {
+	TAILQ_ENTRY(pending_call) entry; /* of those that wait for a project */
 	struct gateway *g;
 	struct client *client;
 	struct resolver_job *job;
+	struct project *project; /* whose file is looked at; NULL: none */
+	void (*again)(struct pending_call *p); /* when that has been done */
 	uint8_t *bytes;
 	size_t len;
 	struct process *subject;
@@ -58,6 +61,8 @@ struct pending_call {
 	struct edit *edits;	 /* of a decide, as many as decisions; NULL: it is none */
 	unsigned n_edits, awaited; /* the one whose paths are looked for */
 };
+
+TAILQ_HEAD(pending_list, pending_call);
 
 /* A message that goes out after the commit. */
 struct staged {
@@ -137,6 +142,9 @@ struct standing_rule {
 };
 TAILQ_HEAD(standing_list, standing_rule);
 
+RB_HEAD(project_tree, project);
+RB_HEAD(trust_tree, trust);
+
 struct gateway {
 	struct event_base *base;
 	struct event *timer;
@@ -156,6 +164,9 @@ struct gateway {
 	size_t n_homes, homes_size;
 	const char *store_name;
 	const char *admin_rules, *user_rules; /* folders of files; NULL: none */
+	char *floor_file; /* of the user's additions to the floor; NULL: none */
+	int (*reload)(void *arg);
+	void *reload_arg;
 	char **required; /* what the engine's configuration points to */
 	size_t n_required;
 	bool user_mode, stopping;
@@ -213,6 +224,14 @@ struct gateway {
 	size_t n_rule_changes;	       /* in the batch */
 	uint64_t rule_id;	       /* the largest that ever was */
 	int64_t counted_at;	       /* when matches were last written */
+	struct project_tree projects;
+	struct trust_tree trusts;
+	size_t n_projects, n_trusts;
+	uint32_t project_lines; /* of the files in force */
+	size_t project_bytes;
+	uint32_t sweep;		/* generation: for projects without sessions */
+	struct uuid sweep_at;
+	bool sweeping;
 
 	uint64_t decisions[VERDICT_N][SOURCE_N];
 	uint64_t commits;
@@ -357,8 +376,10 @@ bool frontend_refused(struct gateway *g, struct client *client, uint32_t call);
 struct rules_fresh {
 	struct ruleset *rules;
 	struct floor *floor;
+	char *floor_file; /* of the user's additions; NULL: none */
 };
 int rules_read(struct gateway *g, const struct config *config, struct rules_fresh *out);
+void rules_drop(struct rules_fresh *fresh);
 /* They take the place of the old ones. */
 void rules_swap(struct gateway *g, struct rules_fresh *fresh);
 
@@ -401,6 +422,31 @@ int frontend_rules(struct gateway *g, struct client *client, const struct wire_f
 /* ---- gateway_explain.c ---- */
 int frontend_explain(struct gateway *g, struct client *client, const struct wire_frame *f,
 	struct bytes raw);
+/* ---- gateway_project.c ---- */
+/* Looks at the file of the client's project unless that was done a moment ago. -ENOMEM. */
+int project_hold(struct gateway *g, struct client *client);
+/*
+ * The same for a call: 1: it may go on; 0: it waits for that, and p->again is called then;
+ * -ENOMEM. subject NULL: the broker's own root.
+ */
+int project_wait(struct pending_call *p, uint32_t uid, struct bytes workspace,
+	struct process *subject, struct bytes raw);
+void project_unwait(struct pending_call *call); /* of any call */
+/* Of a judge. */
+const char *project_unknown(void *gateway, uint32_t uid, struct bytes workspace);
+/* Into a set that was made anew. -ENOMEM. */
+int projects_load(struct gateway *g, struct ruleset *rules);
+void projects_tick(struct gateway *g);
+void projects_free(struct gateway *g);
+
+/* ---- gateway_trust.c ---- */
+int trust_load(struct gateway *g, const struct trust_record *r);
+void trusts_free(struct gateway *g);
+int frontend_trust(struct gateway *g, struct client *client, const struct wire_frame *f,
+	int method, struct bytes raw);
+
+/* ---- gateway_floor.c ---- */
+int frontend_floor(struct gateway *g, struct client *client, const struct wire_frame *f, int method);
 
 /* ---- gateway_subject.c ---- */
 /* A session has got, or lost, its subject; applied after the commit. */

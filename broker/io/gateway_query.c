@@ -247,7 +247,7 @@ static void row_pack(struct wire_buffer *b, const struct history_row *r)
 		wire_map_strz(&m, "source", source_name(r->source));
 	if (history_event_of_rule(r->event))
 		wire_map_strz(&m, "scope", scope_name(r->scope));
-	else
+	else if (r->event < HISTORY_PROJECT_TRUSTED)
 		wire_map_strz(&m, "mode", mode_name(r->mode));
 	if (r->count)
 		wire_map_u64(&m, "count", r->count);

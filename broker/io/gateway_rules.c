@@ -31,20 +31,19 @@ static int files_read(
 	struct rule_places places = {
 		.admin_dir = config->rules_admin_dir ? config->rules_admin_dir : g->admin_rules,
 		.uid = geteuid()};
-	char *rules = NULL, *floor = NULL;
+	char *rules = NULL;
 	int err = 0;
 
 	/* no home is read by the broker of a system */
 	if (g->user_mode)
 		err = place(g, config->rules_user_file, "rules", &rules);
 	if (g->user_mode && err == 0)
-		err = place(g, config->floor_user_file, "floor", &floor);
+		err = place(g, config->floor_user_file, "floor", &fresh->floor_file);
 	places.user_rules = rules;
-	places.user_floor = floor;
+	places.user_floor = fresh->floor_file;
 	if (err == 0)
 		err = rule_files_load(fresh->rules, fresh->floor, &places, g->log);
 	free(rules);
-	free(floor);
 	return err;
 }
 
@@ -72,6 +71,7 @@ int rules_read(struct gateway *g, const struct config *config, struct rules_fres
 {
 	int err, off;
 
+	out->floor_file = NULL;
 	out->rules = ruleset_new();
 	out->floor = floor_new(g->user_mode ? FLOOR_USER : FLOOR_ADMIN);
 	err = out->rules && out->floor ? files_read(g, config, out) : -ENOMEM;
@@ -83,19 +83,30 @@ int rules_read(struct gateway *g, const struct config *config, struct rules_fres
 	}
 	if (err == 0)
 		err = ruleset_carry(out->rules, g->judge.rules);
+	if (err == 0)
+		err = projects_load(g, out->rules);
+	if (err == 0)
+		err = ruleset_carry_matches(out->rules, g->judge.rules);
 	if (err == -ENOSPC)
 		log_error(g->log, "rules: with the standing ones there would be too many");
-	if (err < 0) {
-		ruleset_free(out->rules);
-		floor_free(out->floor);
-	}
+	if (err < 0)
+		rules_drop(out);
 	return err;
+}
+
+void rules_drop(struct rules_fresh *fresh)
+{
+	ruleset_free(fresh->rules);
+	floor_free(fresh->floor);
+	free(fresh->floor_file);
 }
 
 void rules_swap(struct gateway *g, struct rules_fresh *fresh)
 {
 	ruleset_free(g->judge.rules);
 	floor_free(g->judge.floor);
+	free(g->floor_file);
+	g->floor_file = fresh->floor_file;
 	g->judge.rules = fresh->rules;
 	g->judge.floor = fresh->floor;
 }

@@ -11,6 +11,7 @@ broker_io_libio_la_SOURCES = \
 	broker/io/peer_input.c broker/io/peer_private.h \
 	broker/io/process.c broker/io/process.h \
 	broker/io/procfs.c broker/io/procfs.h \
+	broker/io/project_file.c broker/io/project_file.h \
 	broker/io/resolver.c broker/io/resolver.h \
 	broker/io/resolver_job.c broker/io/resolver_job.h \
 	broker/io/rule_files.c broker/io/rule_files.h \

@@ -356,6 +356,34 @@ int resolver_workspace(struct resolver *r, const struct resolver_spec *spec,
 	return job_submit(r, job, root, rc, now, result);
 }
 
+int resolver_file(struct resolver *r, const struct resolver_spec *spec,
+	const uint8_t known[PROJECT_HASH], int64_t now, resolver_done done, void *arg,
+	struct resolver_result **result, struct resolver_job **out)
+{
+	const struct resolver_spec bare = {.subject = spec->subject,
+		.workspace = spec->workspace};
+	struct resolver_job *job;
+	int rc = resolver_job_new(&job, &bare, NULL), root = -1;
+
+	if (rc)
+		return rc;
+	job->read_file = true;
+	job->file = calloc(1, sizeof(*job->file));
+	job->unread = calloc(1, sizeof(*job->unread));
+	if (!job->file || !job->unread) {
+		resolver_job_free(job);
+		return -ENOMEM;
+	}
+	job->has_known = known != NULL;
+	if (known)
+		memcpy(job->known, known, PROJECT_HASH);
+	job->done = done;
+	job->arg = arg;
+	*out = job;
+	rc = spec->subject ? process_root(spec->subject, &root) : 0;
+	return job_submit(r, job, root, rc, now, result);
+}
+
 void resolver_cancel(struct resolver *r, struct resolver_job *job)
 {
 	if (job && job_detach(r, job, false))

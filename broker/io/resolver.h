@@ -17,6 +17,7 @@
 #include <event2/event.h>
 
 #include "broker/io/process.h"
+#include "broker/io/project_file.h"
 #include "libapproval/bytes.h"
 
 struct resolver;
@@ -33,6 +34,7 @@ struct resolver_result {
 	size_t n;
 	char *workspace; /* of resolver_workspace: NULL, none */
 	char *alias;	 /* the workspace as the agent names it, when that differs */
+	struct project_file *file; /* of resolver_file, and then not NULL */
 	bool timed_out;
 	bool borrowed; /* the resolver's own, until it is asked again */
 };
@@ -83,6 +85,14 @@ int resolver_paths(struct resolver *r, const struct resolver_spec *spec, int64_t
  */
 int resolver_workspace(struct resolver *r, const struct resolver_spec *spec,
 	const char *claimed, int64_t now, resolver_done done, void *arg,
+	struct resolver_result **result, struct resolver_job **job);
+/*
+ * Reads the file of rules of spec->workspace; see project_file_read, which gets known
+ * (NULL: none). Always by the worker. Returns like resolver_paths. At the deadline, and
+ * where the subject's root can't be opened, the file is PROJECT_FILE_UNREAD.
+ */
+int resolver_file(struct resolver *r, const struct resolver_spec *spec,
+	const uint8_t known[PROJECT_HASH], int64_t now, resolver_done done, void *arg,
 	struct resolver_result **result, struct resolver_job **job);
 /* The job's done will not be called. NULL is fine. */
 void resolver_cancel(struct resolver *r, struct resolver_job *job);

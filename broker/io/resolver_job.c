@@ -19,6 +19,7 @@ void resolver_result_free(struct resolver_result *result)
 	free(result->paths);
 	free(result->workspace);
 	free(result->alias);
+	project_file_free(result->file);
 	free(result);
 }
 
@@ -41,6 +42,8 @@ void resolver_job_free(struct resolver_job *job)
 	free(job->alias);
 	free(job->found);
 	free(job->found_alias);
+	project_file_free(job->file);
+	project_file_free(job->unread);
 	if (job->root >= 0)
 		close(job->root);
 	resolver_result_free(job->result);
@@ -133,6 +136,10 @@ int resolver_job_run(struct resolver_job *job, int own_root, bool only_cached)
 {
 	int root = job->root >= 0 ? job->root : own_root, rc = 0;
 
+	if (job->read_file)
+		return only_cached ? -EAGAIN
+				   : project_file_read(root, job->workspace,
+					     job->has_known ? job->known : NULL, job->file);
 	for (; job->at < job->n; job->at++) {
 		if (!job->absolute[job->at])
 			continue;
@@ -162,8 +169,16 @@ struct resolver_result *resolver_job_answer(struct resolver_job *job, bool compl
 
 	job->result = NULL;
 	result->timed_out = !complete;
+	result->file = job->unread;
+	job->unread = NULL;
 	if (!complete)
 		return result;
+	if (job->read_file) {
+		project_file_free(result->file);
+		result->file = job->file;
+		job->file = NULL;
+		return result;
+	}
 	for (size_t i = 0; i < job->n; i++) {
 		struct resolver_path *p = &result->paths[i];
 

@@ -34,9 +34,12 @@ struct resolver_job {
 	char *cwd, *home, *claimed, *workspace, *alias;
 	char **absolute; /* the paths, not normal */
 	size_t n;
-	bool find_workspace;
+	struct project_file *unread; /* the loop's: what is answered when it takes too long */
+	bool find_workspace, read_file, has_known;
+	uint8_t known[PROJECT_HASH];
 
 	/* the worker's */
+	struct project_file *file;
 	size_t at; /* paths done so far */
 	char **resolved;
 	char *found, *found_alias;

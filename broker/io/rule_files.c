@@ -132,18 +132,18 @@ static int floor_take(
 {
 	const char *at = text->data;
 	const char *const end = at + text->len;
+	struct str *const file = str_new(path, strlen(path));
 	size_t told = 0;
+	int err = file ? 0 : -ENOMEM;
 
-	for (unsigned line = 1; at < end && told < PROBLEMS_TOLD; line++) {
+	for (unsigned line = 1; err != -ENOMEM && at < end && told < PROBLEMS_TOLD; line++) {
 		const char *const eol = memchr(at, '\n', (size_t)(end - at));
 		const struct bytes one = {at, (size_t)((eol ? eol : end) - at)};
 		enum floor_error error;
 		size_t column;
-		const int err = floor_add(l->floor, one, owner, &error, &column);
 
 		at += one.len + (eol != NULL);
-		if (err == -ENOMEM)
-			return err;
+		err = floor_add_from(l->floor, one, owner, file, line, &error, &column);
 		if (err == -EINVAL) {
 			log_error(l->log, "%s:%u:%zu: %s", path, line, column,
 				floor_error_text(error));
@@ -151,7 +151,8 @@ static int floor_take(
 			told++;
 		}
 	}
-	return 0;
+	str_unref(file);
+	return err == -ENOMEM ? err : 0;
 }
 
 enum file_kind {

@@ -14,7 +14,7 @@
  * A record that is put again replaces the one of its id, but for the input,
  * description and extra of a request: they are as the first put had them. To
  * remove what is not there is no error, nor are matches of a rule that is not
- * there. The id of a rule that is put first must be above all that ever were.
+ * there. Trust of the same uid and project is replaced. The id of a rule that is put first must be above all that ever were.
  */
 #ifndef STORE_JOURNAL_H
 #define STORE_JOURNAL_H
@@ -25,7 +25,7 @@ struct journal;
 
 /*
  * What load gives back, in this order: sessions (in order of id), turns, rules (in
- * order of id), requests, then the decisions of turns that live (history rows with
+ * order of id), trust (in order of uid and project), requests, then the decisions of turns that live (history rows with
  * event DECISION or OUTCOME, oldest first). Records and rows belong to the store and
  * are valid during the call; their strings may be kept with str_ref. A negative
  * return ends the load and is passed on. All that is stored is given, what has
@@ -37,6 +37,7 @@ struct journal_loader {
 	int (*request)(void *arg, const struct request_record *r);
 	int (*decision)(void *arg, const struct history_row *row);
 	int (*rule)(void *arg, const struct rule_record *r);
+	int (*trust)(void *arg, const struct trust_record *r);
 };
 
 struct journal_state {

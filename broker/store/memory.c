@@ -3,6 +3,7 @@
 #include "broker/store/memory_private.h"
 
 #include <errno.h>
+#include <nettle/sha2.h>
 #include <stdlib.h>
 
 int memory_grow(void **array, size_t *cap, size_t used, size_t size)
@@ -29,6 +30,21 @@ static struct uuid rule_key(uint64_t id)
 	struct uuid key = {{0}};
 
 	memcpy(key.b + sizeof(key.b) - sizeof(order), &order, sizeof(order));
+	return key;
+}
+
+/* What names trust, in the place of a uuid. */
+static struct uuid trust_key(const struct trust_record *r)
+{
+	uint8_t hash[SHA256_DIGEST_SIZE];
+	struct sha256_ctx c;
+	struct uuid key;
+
+	sha256_init(&c);
+	sha256_update(&c, sizeof(r->uid), (const uint8_t *)&r->uid);
+	sha256_update(&c, r->project->len, (const uint8_t *)r->project->data);
+	sha256_digest(&c, sizeof(hash), hash);
+	memcpy(key.b, hash, sizeof(key.b));
 	return key;
 }
 
@@ -161,6 +177,23 @@ static int rule_put_matches(struct memory *m, const struct rule_matches *n)
 	return entity_put(m, RECORD_RULE, &key, &r);
 }
 
+static int trust_put(struct memory *m, const struct trust_record *r)
+{
+	struct uuid key;
+
+	if (!trust_record_valid(r))
+		return -EINVAL;
+	key = trust_key(r);
+	return entity_put(m, RECORD_TRUST, &key, r);
+}
+
+static int trust_remove(struct memory *m, const struct trust_record *r)
+{
+	struct uuid key = trust_key(r);
+
+	return entity_remove(m, RECORD_TRUST, &key);
+}
+
 /* ---- load ---- */
 
 static int by_id(const struct entity *a, const struct entity *b)
@@ -171,6 +204,15 @@ static int by_id(const struct entity *a, const struct entity *b)
 static int by_order(const struct entity *a, const struct entity *b)
 {
 	return a->order < b->order ? -1 : a->order > b->order;
+}
+
+static int by_project(const struct entity *a, const struct entity *b)
+{
+	const struct trust_record *const x = &a->record.trust, *const y = &b->record.trust;
+
+	if (x->uid != y->uid)
+		return x->uid < y->uid ? -1 : 1;
+	return strcmp(str_text(x->project), str_text(y->project));
 }
 
 static int memory_load(struct journal *j, const struct journal_loader *l, void *arg,
@@ -184,6 +226,7 @@ static int memory_load(struct journal *j, const struct journal_loader *l, void *
 	HASH_SORT(m->entities[RECORD_SESSION], by_id);
 	HASH_SORT(m->entities[RECORD_TURN], by_order);
 	HASH_SORT(m->entities[RECORD_RULE], by_id);
+	HASH_SORT(m->entities[RECORD_TRUST], by_project);
 	HASH_SORT(m->entities[RECORD_REQUEST], by_order);
 	for (e = m->entities[RECORD_SESSION]; e; e = e->hh.next) {
 		err = l->session(arg, &e->record.session);
@@ -197,6 +240,11 @@ static int memory_load(struct journal *j, const struct journal_loader *l, void *
 	}
 	for (e = m->entities[RECORD_RULE]; e; e = e->hh.next) {
 		err = l->rule(arg, &e->record.rule);
+		if (err < 0)
+			return err;
+	}
+	for (e = m->entities[RECORD_TRUST]; e; e = e->hh.next) {
+		err = l->trust(arg, &e->record.trust);
 		if (err < 0)
 			return err;
 	}
@@ -231,6 +279,8 @@ static int memory_put(struct journal *j, enum journal_op op, const void *arg)
 	case JOURNAL_RULE: return rule_put(m, arg);
 	case JOURNAL_RULE_REMOVE: return rule_remove(m, *(const uint64_t *)arg);
 	case JOURNAL_RULE_MATCHES: return rule_put_matches(m, arg);
+	case JOURNAL_TRUST: return trust_put(m, arg);
+	case JOURNAL_TRUST_REMOVE: return trust_remove(m, arg);
 	case JOURNAL_ALIVE: m->now.state.alive = *(const int64_t *)arg; return 0;
 	default: return -EINVAL;
 	}

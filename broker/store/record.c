@@ -50,6 +50,9 @@ static void each_string(
 		strings[n++] = &r->rule.text;
 		strings[n++] = &r->rule.by;
 		strings[n++] = &r->rule.origin;
+	} else if (kind == RECORD_TRUST) {
+		strings[n++] = &r->trust.project;
+		strings[n++] = &r->trust.by;
 	} else {
 		struct request_record *q = &r->request;
 		struct str **all[] = {&q->call, &q->tool, &q->input, &q->summary,
@@ -89,6 +92,7 @@ int record_copy(enum record_kind kind, union record *dst, const void *src)
 		[RECORD_SESSION] = sizeof(dst->session),
 		[RECORD_TURN] = sizeof(dst->turn),
 		[RECORD_RULE] = sizeof(dst->rule),
+		[RECORD_TRUST] = sizeof(dst->trust),
 		[RECORD_REQUEST] = sizeof(dst->request),
 	};
 

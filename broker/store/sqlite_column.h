@@ -5,7 +5,7 @@
  * and bound is the number of values of an enumeration. Statements, binding and
  * reading are all made from these lists; the tables themselves are made by the
  * migrations, whose text never changes. Before the lists of the records stand
- * their rowid and uuid, before that of a rule its id, of the history its seq.
+ * their rowid and uuid, before that of a rule its id, of trust its uid, of the history its seq.
  */
 #ifndef STORE_SQLITE_COLUMN_H
 #define STORE_SQLITE_COLUMN_H
@@ -67,6 +67,13 @@
 	X(i64, expires, expires, 0)                                                            \
 	X(u64, matches, matches, 0)                                                            \
 	X(i64, matched_at, matched_at, 0)
+
+/* before them its uid, which with the project is the key */
+#define TRUST_COLUMNS(X)                                                                       \
+	X(text, project, project, 0)                                                           \
+	X(hash, hash, hash, 0)                                                                 \
+	X(text, made_by, by, 0)                                                                \
+	X(i64, made, made, 0)
 
 /* paths and body follow */
 #define REQUEST_COLUMNS(X)                                                                     \

@@ -165,6 +165,13 @@ static int read_rule(struct column *c, struct rule_record *r)
 	return c->err ? c->err : rule_record_valid(r) ? 0 : -EUCLEAN;
 }
 
+static int read_trust(struct column *c, struct trust_record *r)
+{
+	read_u32(c, &r->uid, 0);
+	TRUST_COLUMNS(COLUMN_READ)
+	return c->err ? c->err : trust_record_valid(r) ? 0 : -EUCLEAN;
+}
+
 static int read_turn(struct column *c, struct turn_record *r)
 {
 	read_key(c, &r->id, 0);
@@ -209,6 +216,11 @@ static int give(
 		if (!err)
 			err = l->rule(arg, &r.rule);
 		break;
+	case RECORD_TRUST:
+		err = read_trust(&c, &r.trust);
+		if (!err)
+			err = l->trust(arg, &r.trust);
+		break;
 	default:
 		err = read_request(&c, &r.request);
 		if (!err)
@@ -228,6 +240,8 @@ static int load_records(
 		[RECORD_TURN] =
 			"SELECT uuid" TURN_COLUMNS(COLUMN_NAME) " FROM turn ORDER BY id",
 		[RECORD_RULE] = "SELECT id" RULE_COLUMNS(COLUMN_NAME) " FROM rule ORDER BY id",
+		[RECORD_TRUST] = "SELECT uid" TRUST_COLUMNS(
+			COLUMN_NAME) " FROM trust ORDER BY uid, project",
 		[RECORD_REQUEST] = "SELECT uuid" REQUEST_COLUMNS(
 			COLUMN_NAME) ", coalesce(request.input, b.input),"
 				     " coalesce(request.description, b.description),"

@@ -31,10 +31,12 @@ enum statement {
 	STATEMENT_SESSION,
 	STATEMENT_TURN,
 	STATEMENT_RULE,
+	STATEMENT_TRUST,
 	STATEMENT_REQUEST,
 	STATEMENT_SESSION_REMOVE, /* RECORD_* from here */
 	STATEMENT_TURN_REMOVE,
 	STATEMENT_RULE_REMOVE,
+	STATEMENT_TRUST_REMOVE,
 	STATEMENT_REQUEST_REMOVE,
 	STATEMENT_RULE_MATCHES,
 	STATEMENT_BODY,
@@ -83,7 +85,7 @@ struct sqlite {
 	struct sqlite_file file, wal;
 	sqlite3_stmt *statements[STATEMENT_N];
 	struct sqlite_state now, saved;
-	struct rowmap rows[RECORD_N]; /* none of rules: their ids are their rows */
+	struct rowmap rows[RECORD_N]; /* none of rules and trust */
 	struct sqlite_undo *undo;
 	size_t n_undo, cap_undo;
 	bool suspect; /* after a failure that opening anew may cure */

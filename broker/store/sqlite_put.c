@@ -29,6 +29,9 @@ static const char *const statement_text[STATEMENT_N] = {
 			COLUMN_MARK) " WHERE ?1 > ? OR EXISTS "
 				     "(SELECT 1 FROM rule WHERE id = ?1)",
 	[STATEMENT_RULE_MATCHES] = "UPDATE rule SET matches = ?, matched_at = ? WHERE id = ?",
+	[STATEMENT_TRUST] = "REPLACE INTO trust (uid" TRUST_COLUMNS(
+		COLUMN_NAME) ") VALUES (?" TRUST_COLUMNS(COLUMN_MARK) ")",
+	[STATEMENT_TRUST_REMOVE] = "DELETE FROM trust WHERE uid = ? AND project = ?",
 	[STATEMENT_SESSION_REMOVE] = "DELETE FROM session WHERE id = ?",
 	[STATEMENT_TURN_REMOVE] = "DELETE FROM turn WHERE id = ?",
 	[STATEMENT_RULE_REMOVE] = "DELETE FROM rule WHERE id = ?",
@@ -384,6 +387,34 @@ static int put_rule_matches(struct sqlite *s, const struct rule_matches *r)
 	return run_bound(s, STATEMENT_RULE_MATCHES, c);
 }
 
+/* ---- trust ---- */
+
+static int put_trust(struct sqlite *s, const struct trust_record *r)
+{
+	struct column column = {.i = 1}, *c = &column;
+	int err = trust_record_valid(r) ? 0 : -EINVAL;
+
+	if (!err)
+		err = sqlite_statement(s, STATEMENT_TRUST, &c->stmt);
+	if (err)
+		return err;
+	bind_u32(c, &r->uid, 0);
+	TRUST_COLUMNS(COLUMN_BIND)
+	return run_bound(s, STATEMENT_TRUST, c);
+}
+
+static int remove_trust(struct sqlite *s, const struct trust_record *r)
+{
+	struct column column = {.i = 1}, *c = &column;
+	int err = sqlite_statement(s, STATEMENT_TRUST_REMOVE, &c->stmt);
+
+	if (err)
+		return err;
+	bind_u32(c, &r->uid, 0);
+	bind_text(c, &r->project, 0);
+	return run_bound(s, STATEMENT_TRUST_REMOVE, c);
+}
+
 /* ---- the rest ---- */
 
 int sqlite_put_history(struct sqlite *s, const struct history_row *given)
@@ -441,6 +472,8 @@ int sqlite_put(struct journal *j, enum journal_op op, const void *arg)
 	case JOURNAL_RULE_REMOVE:
 		return run_with_row(s, STATEMENT_RULE_REMOVE, *(const int64_t *)arg);
 	case JOURNAL_RULE_MATCHES: return put_rule_matches(s, arg);
+	case JOURNAL_TRUST: return put_trust(s, arg);
+	case JOURNAL_TRUST_REMOVE: return remove_trust(s, arg);
 	case JOURNAL_ALIVE:
 		s->now.alive = *(const int64_t *)arg;
 		s->now.meta_due = true;

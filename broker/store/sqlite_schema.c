@@ -60,6 +60,9 @@ static const struct sqlite_migration migrations[] = {
 	    "ALTER TABLE history ADD COLUMN rule TEXT;"
 	    "ALTER TABLE history ADD COLUMN rule_id INTEGER NOT NULL DEFAULT 0;"
 	    "ALTER TABLE history ADD COLUMN floor TEXT;"},
+	{3, "CREATE TABLE trust ("
+	    " uid INTEGER NOT NULL, project TEXT NOT NULL, hash BLOB, made_by TEXT,"
+	    " made INTEGER, PRIMARY KEY (uid, project)) WITHOUT ROWID;"},
 };
 
 #define MIGRATIONS (sizeof(migrations) / sizeof(migrations[0]))

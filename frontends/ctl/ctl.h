@@ -55,16 +55,19 @@ int ctl_explain(void *ctl, struct options *o);
 int ctl_stats(void *ctl, struct options *o);
 int ctl_doctor(void *ctl, struct options *o);
 int ctl_rules(void *ctl, struct options *o);
-/* `rules import`, which has options of its own. */
+int ctl_floor(void *ctl, struct options *o);
+/* `rules import` and others, which have options of their own. */
 int ctl_rules_agents(void *ctl, struct options *o);
 int ctl_rules_import(void *ctl, struct options *o);
+int ctl_rules_trust(void *ctl, struct options *o);
 
 extern const struct option_def ctl_ask_options[], ctl_check_options[], ctl_list_options[],
 	ctl_show_options[], ctl_allow_options[], ctl_deny_options[], ctl_watch_options[],
 	ctl_sessions_options[], ctl_turns_options[], ctl_mode_options[], ctl_suspend_options[],
 	ctl_resume_options[], ctl_end_turn_options[], ctl_history_options[],
 	ctl_explain_options[], ctl_rules_options[], ctl_stats_options[],
-	ctl_doctor_options[], ctl_rules_import_options[];
+	ctl_doctor_options[], ctl_rules_import_options[], ctl_rules_trust_options[],
+	ctl_floor_options[];
 
 /* --socket and --json, for a command's own loop. */
 void ctl_option(struct ctl *c, const struct options *o, int key);

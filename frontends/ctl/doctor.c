@@ -15,6 +15,7 @@
 #include "frontends/ctl/ctl.h"
 #include "frontends/ctl/doctor.h"
 #include "frontends/ctl/request.h"
+#include "frontends/ctl/trust.h"
 
 #define SYSTEM_MARK "/etc/approvald/system"
 
@@ -276,6 +277,18 @@ static void on_event(struct approval *client, enum approval_event event, const c
 	snprintf(d->refused_message, sizeof(d->refused_message), "%s", error->message);
 }
 
+static int project_found(void *doctor, const struct approval_value *item)
+{
+	struct text line = {0};
+
+	trust_say_problem(&line, item);
+	doctor_findf(doctor, FINDING_WARNING,
+		"mend it; until then what it allows is asked, or all that its project does",
+		"a project's rules can't be used: %s", text_string(&line));
+	text_free(&line);
+	return STATUS_OK;
+}
+
 static void look_at_broker(struct doctor *d)
 {
 	struct ctl *c = d->c;
@@ -302,6 +315,7 @@ static void look_at_broker(struct doctor *d)
 		strcmp(version, own) ? "restart the broker after an upgrade" : NULL,
 		"the broker answers: %s", version);
 	look_at_stats(d);
+	trust_problems(c, project_found, d);
 }
 
 int ctl_doctor(void *ctl, struct options *o)

@@ -14,6 +14,9 @@ approvalctl_SOURCES = \
 	frontends/ctl/explain.h \
 	frontends/ctl/explain_live.c \
 	frontends/ctl/explain_offline.c \
+	frontends/ctl/floor.c \
+	frontends/ctl/floor_file.c \
+	frontends/ctl/floor_file.h \
 	frontends/ctl/history.c \
 	frontends/ctl/item.c \
 	frontends/ctl/item.h \
@@ -26,6 +29,8 @@ approvalctl_SOURCES = \
 	frontends/ctl/rules_agents.c \
 	frontends/ctl/rules_import.c \
 	frontends/ctl/session.c \
+	frontends/ctl/trust.c \
+	frontends/ctl/trust.h \
 	frontends/ctl/watch.c
 approvalctl_CFLAGS = $(AM_CFLAGS) $(JSON_CFLAGS)
 approvalctl_LDADD = frontends/ctl/libimport.la frontends/common/libfcommon.la libapproval.la \

@@ -10,6 +10,7 @@
 #include "frontends/common/json.h"
 #include "frontends/ctl/ctl.h"
 #include "frontends/ctl/item.h"
+#include "frontends/ctl/trust.h"
 
 enum { OPTION_SCOPE = OPTION_OTHER, OPTION_PROJECT, OPTION_EXPIRES };
 
@@ -66,7 +67,7 @@ static void rule_row(struct table *t, const struct approval_value *item, int64_t
 		table_cell(t, NULL);
 	item_cell(t, item, "scope", STYLE_PLAIN);
 	item_cell(t, item, "rule", broken || untrusted ? STYLE_FAINT : STYLE_PLAIN);
-	table_cell(t, broken ? "broken" : untrusted ? "untrusted" : "in force");
+	table_cell(t, broken ? "broken" : untrusted ? "inert: project not trusted" : "in force");
 	table_printf(t, "%lld", (long long)number(item, "matches"));
 	item_cell_age(t, item, "matched_at", now);
 	item_cell_age(t, item, "made", now);
@@ -112,6 +113,17 @@ static int list_table(const struct ctl *c, const struct given *g, const struct i
 	return ctl_own(c, r);
 }
 
+static int problem_print(void *arg, const struct approval_value *item)
+{
+	const struct ctl *const c = arg;
+	struct text line = {0};
+
+	trust_say_problem(&line, item);
+	ctl_say(c, "%s", text_string(&line));
+	text_free(&line);
+	return STATUS_OK;
+}
+
 static int rules_list(struct ctl *c, struct options *o, const struct given *g)
 {
 	static const char *const scopes[] = {
@@ -132,6 +144,9 @@ static int rules_list(struct ctl *c, struct options *o, const struct given *g)
 		if (shown(g, items.items[i]))
 			status = ctl_own(c, json_write_value(&c->out, items.items[i]));
 	items_free(&items);
+	/* what should be in force, too */
+	if (!status)
+		status = trust_problems(c, problem_print, c);
 	return status;
 }
 
@@ -262,6 +277,16 @@ static int rules_remove(struct ctl *c, struct options *o)
 	return status;
 }
 
+static bool has_own_options(const char *verb)
+{
+	static const char *const verbs[] = {"import", "trust"};
+
+	for (size_t i = 0; i < sizeof(verbs) / sizeof(verbs[0]); i++)
+		if (strcmp(verb, verbs[i]) == 0)
+			return true;
+	return false;
+}
+
 int ctl_rules(void *ctl, struct options *o)
 {
 	struct ctl *c = ctl;
@@ -269,7 +294,7 @@ int ctl_rules(void *ctl, struct options *o)
 	const char *verb;
 	int key;
 
-	if (o->argc > 1 && strcmp(o->argv[1], "import") == 0)
+	if (o->argc > 1 && has_own_options(o->argv[1]))
 		return ctl_rules_agents(ctl, o);
 	while ((key = options_next(o)) > OPTIONS_END) {
 		switch (key) {
@@ -294,5 +319,5 @@ int ctl_rules(void *ctl, struct options *o)
 		return rules_remove(c, o);
 	if (strcmp(verb, "lint") == 0)
 		return rules_lint(c, o);
-	return options_wrong(o, "'%s': list, add, remove, lint or import", verb);
+	return options_wrong(o, "'%s': list, add, remove, lint, trust or import", verb);
 }

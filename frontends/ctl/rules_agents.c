@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* `approvalctl rules import`, a command with options of its own. */
+/* What `approvalctl rules` does as commands with options of their own. */
 #include "config.h"
 
 #include "frontends/ctl/ctl.h"
@@ -12,13 +12,17 @@ static const struct command commands[] = {
 		"if\n"
 		"some were refused or narrowed, 65 if FILE is not what it should be.",
 		ctl_rules_import_options, false, ctl_rules_import},
+	{"trust", "[PROJECT]", "Let the rules that a project brings along allow, too",
+		"Shows the file whole before it asks. A file that is changed is not trusted any "
+		"more.",
+		ctl_rules_trust_options, false, ctl_rules_trust},
 	{NULL},
 };
 
 static const struct program program = {
 	.name = "approvalctl rules",
 	.version = PACKAGE_VERSION,
-	.summary = "Make rules",
+	.summary = "Make, try and trust rules",
 	.more = "See approvalctl(1).",
 	.commands = commands,
 };

@@ -62,6 +62,14 @@
 	X(rules_remove, WIRE_RULES_REMOVE_LIST)                                                \
 	X(explain, WIRE_EXPLAIN_LIST)                                                          \
 	X(explain_reply, WIRE_EXPLAIN_REPLY_LIST)                                              \
+	X(rules_project, WIRE_RULES_PROJECT_LIST)                                              \
+	X(rules_project_reply, WIRE_RULES_PROJECT_REPLY_LIST)                                  \
+	X(rules_trust, WIRE_RULES_TRUST_LIST)                                                  \
+	X(rules_projects, WIRE_RULES_PROJECTS_LIST)                                            \
+	X(project, WIRE_PROJECT_LIST)                                                          \
+	X(floor_list, WIRE_FLOOR_LIST_LIST)                                                    \
+	X(floor_list_reply, WIRE_FLOOR_LIST_REPLY_LIST)                                        \
+	X(floor_entry, WIRE_FLOOR_ENTRY_LIST)                                                  \
 	X(path, WIRE_PATH_LIST)                                                                \
 	X(error, WIRE_ERROR_LIST)                                                              \
 	X(empty, WIRE_EMPTY_LIST)

@@ -110,6 +110,11 @@ WIRE_DECLARE(empty, WIRE_EMPTY_LIST)
 	X(RULES_LINT, rules_lint, empty, rules_lint_reply)                                     \
 	X(RULES_REMOVE, rules_remove, rules_remove, empty)                                     \
 	X(EXPLAIN, explain, explain, explain_reply)                                            \
+	X(RULES_PROJECT, rules_project, rules_project, rules_project_reply)                    \
+	X(RULES_PROJECTS, rules_projects, rules_projects, page_reply)                          \
+	X(RULES_TRUST, rules_trust, rules_trust, empty)                                        \
+	X(FLOOR_LIST, floor_list, floor_list, floor_list_reply)                                \
+	X(RELOAD, reload, empty, empty)                                                        \
 	X(BYE, bye, empty, empty)
 
 enum wire_agent_method {

@@ -261,6 +261,74 @@ WIRE_DECLARE(explain, WIRE_EXPLAIN_LIST)
 	F(m, ARRAY, policies, WIRE_REQUIRED, 0)                                                \
 	F(m, BOOL, policy_missing, WIRE_REQUIRED, 0)
 WIRE_DECLARE(explain_reply, WIRE_EXPLAIN_REPLY_LIST)
+/* ---- projects ---- */
+
+#define WIRE_RULES_PROJECT_LIST(F, m)                                                          \
+	F(m, STR, project, WIRE_REQUIRED, LIMIT_TEXT)                                          \
+	F(m, U32, uid, WIRE_OPTIONAL, 0)
+WIRE_DECLARE(rules_project, WIRE_RULES_PROJECT_LIST)
+
+#define WIRE_PROJECT_FIELDS(F, m)                                                              \
+	F(m, STR, project, WIRE_REQUIRED, 0)                                                   \
+	F(m, U32, uid, WIRE_REQUIRED, 0)                                                       \
+	F(m, STR, file, WIRE_REQUIRED, 0)                                                      \
+	F(m, STR, state, WIRE_REQUIRED, 0)                                                     \
+	F(m, STR, hash, WIRE_NILLED, 0)                                                        \
+	F(m, STR, trusted_hash, WIRE_NILLED, 0)                                                \
+	F(m, STR, by, WIRE_NILLED, 0)                                                          \
+	F(m, I64, made, WIRE_NILLED, 0)                                                        \
+	F(m, STR, problem, WIRE_NILLED, 0)                                                     \
+	F(m, U32, line, WIRE_OPTIONAL, 0)                                                      \
+	F(m, U32, column, WIRE_OPTIONAL, 0)
+
+#define WIRE_RULES_PROJECT_REPLY_LIST(F, m)                                                    \
+	WIRE_PROJECT_FIELDS(F, m)                                                              \
+	F(m, BIN, text, WIRE_NILLED, 0)                                                        \
+	F(m, ARRAY, warnings, WIRE_REQUIRED, 0)
+WIRE_DECLARE(rules_project_reply, WIRE_RULES_PROJECT_REPLY_LIST)
+
+#define WIRE_RULES_TRUST_LIST(F, m)                                                            \
+	F(m, STR, project, WIRE_REQUIRED, LIMIT_TEXT)                                          \
+	F(m, U32, uid, WIRE_OPTIONAL, 0)                                                       \
+	F(m, STR, hash, WIRE_OPTIONAL, LIMIT_NAME)                                             \
+	F(m, BOOL, trust, WIRE_REQUIRED, 0)
+WIRE_DECLARE(rules_trust, WIRE_RULES_TRUST_LIST)
+
+#define WIRE_RULES_PROJECTS_LIST(F, m)                                                         \
+	F(m, BIN, cursor, WIRE_OPTIONAL, LIMIT_TEXT + 16)                                      \
+	F(m, U32, limit, WIRE_OPTIONAL, LIMIT_PAGE)
+WIRE_DECLARE(rules_projects, WIRE_RULES_PROJECTS_LIST)
+
+/* an item of rules_projects */
+#define WIRE_PROJECT_LIST(F, m)                                                                \
+	WIRE_PROJECT_FIELDS(F, m)                                                              \
+	F(m, BOOL, other_root, WIRE_OPTIONAL, 0)
+WIRE_DECLARE(project, WIRE_PROJECT_LIST)
+
+/* ---- floor, reload ---- */
+
+#define WIRE_FLOOR_LIST_LIST(F, m) WIRE_PAGE_FIELDS(F, m)
+WIRE_DECLARE(floor_list, WIRE_FLOOR_LIST_LIST)
+
+#define WIRE_FLOOR_LIST_REPLY_LIST(F, m)                                                       \
+	F(m, ARRAY, items, WIRE_REQUIRED, 0)                                                   \
+	F(m, BOOL, more, WIRE_REQUIRED, 0)                                                     \
+	F(m, BIN, cursor, WIRE_NILLED, 0)                                                      \
+	F(m, STR, user_file, WIRE_NILLED, 0)
+WIRE_DECLARE(floor_list_reply, WIRE_FLOOR_LIST_REPLY_LIST)
+
+/* an item of floor_list */
+#define WIRE_FLOOR_ENTRY_LIST(F, m)                                                            \
+	F(m, STR, name, WIRE_REQUIRED, 0)                                                      \
+	F(m, STR, guards, WIRE_REQUIRED, 0)                                                    \
+	F(m, STR, about, WIRE_OPTIONAL, 0)                                                     \
+	F(m, STR, pattern, WIRE_OPTIONAL, 0)                                                   \
+	F(m, STR, from, WIRE_REQUIRED, 0)                                                      \
+	F(m, STR, file, WIRE_NILLED, 0)                                                        \
+	F(m, U32, line, WIRE_OPTIONAL, 0)                                                      \
+	F(m, BOOL, off, WIRE_REQUIRED, 0)                                                      \
+	F(m, BOOL, fixed, WIRE_REQUIRED, 0)
+WIRE_DECLARE(floor_entry, WIRE_FLOOR_ENTRY_LIST)
 
 /* ---- events ---- */
 

@@ -55,6 +55,10 @@ static void everything_body(struct agent *a)
 	REFUSED("resume", session);
 	REFUSED("resume", "--all");
 	REFUSED("end-turn", session);
+	REFUSED("rules", "add", "allow Deploy");
+	REFUSED("rules", "trust", "--yes");
+	REFUSED("rules", "trust", "--remove");
+	REFUSED("rules", "trust", "--list");
 	REFUSED("list");
 	REFUSED("history");
 	step_tell(a->to);

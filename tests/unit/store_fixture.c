@@ -137,6 +137,22 @@ void put_rule(struct journal *j, uint64_t id, unsigned seed, bool full)
 	rule_release(&r);
 }
 
+void put_trust(struct journal *j, uint32_t uid, unsigned project, unsigned seed)
+{
+	struct trust_record r = test_trust(uid, project, seed);
+
+	must_put(j, JOURNAL_TRUST, &r);
+	trust_release(&r);
+}
+
+void remove_trust(struct journal *j, uint32_t uid, unsigned project)
+{
+	struct trust_record r = test_trust(uid, project, 0);
+
+	must_put(j, JOURNAL_TRUST_REMOVE, &r);
+	trust_release(&r);
+}
+
 void remove_rule(struct journal *j, uint64_t id)
 {
 	must_put(j, JOURNAL_RULE_REMOVE, &id);
@@ -176,6 +192,12 @@ static int load_rule(void *arg, const struct rule_record *r)
 	return 0;
 }
 
+static int load_trust(void *arg, const struct trust_record *r)
+{
+	dump_trust(arg, r);
+	return 0;
+}
+
 static int load_decision(void *arg, const struct history_row *r)
 {
 	dump_row(arg, r);
@@ -185,7 +207,7 @@ static int load_decision(void *arg, const struct history_row *r)
 char *dump_load(struct journal *j)
 {
 	static const struct journal_loader loader = {
-		load_session, load_turn, load_request, load_decision, load_rule};
+		load_session, load_turn, load_request, load_decision, load_rule, load_trust};
 	struct journal_state state;
 	char *out = NULL;
 	size_t len;

@@ -37,10 +37,12 @@ struct request_record test_request(
 	unsigned id, unsigned session, unsigned turn, unsigned seed, bool full);
 /* full: of a session, imported, and it expires; else of an administrator. */
 struct rule_record test_rule(uint64_t id, unsigned seed, bool full);
+struct trust_record test_trust(uint32_t uid, unsigned project, unsigned seed);
 void session_release(struct session_record *r);
 void turn_release(struct turn_record *r);
 void request_release(struct request_record *r);
 void rule_release(struct rule_record *r);
+void trust_release(struct trust_record *r);
 
 /* A decision; its strings are constant. */
 struct history_row test_decision(
@@ -58,6 +60,8 @@ void put_request(struct journal *j, unsigned id, unsigned session, unsigned turn
 	bool full);
 void put_rule(struct journal *j, uint64_t id, unsigned seed, bool full);
 void remove_rule(struct journal *j, uint64_t id);
+void put_trust(struct journal *j, uint32_t uid, unsigned project, unsigned seed);
+void remove_trust(struct journal *j, uint32_t uid, unsigned project);
 void put_decision(
 	struct journal *j, unsigned seed, unsigned session, unsigned turn, unsigned request);
 
@@ -66,6 +70,7 @@ void dump_session(FILE *f, const struct session_record *r);
 void dump_turn(FILE *f, const struct turn_record *r);
 void dump_request(FILE *f, const struct request_record *r);
 void dump_rule(FILE *f, const struct rule_record *r);
+void dump_trust(FILE *f, const struct trust_record *r);
 void dump_row(FILE *f, const struct history_row *r);
 void dump_state(FILE *f, const struct journal_state *r);
 

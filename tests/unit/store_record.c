@@ -142,6 +142,20 @@ struct rule_record test_rule(uint64_t id, unsigned seed, bool full)
 	};
 }
 
+struct trust_record test_trust(uint32_t uid, unsigned project, unsigned seed)
+{
+	char path[64];
+	struct trust_record r = {.uid = uid, .made = 3000 + (int64_t)seed};
+
+	snprintf(path, sizeof(path), "/home/u/'w-%u\n\xff\xc3(", project);
+	r.project = str_new(path, strlen(path));
+	snprintf(path, sizeof(path), "uid %u '\xff", seed);
+	r.by = str_new(path, strlen(path));
+	for (size_t i = 0; i < sizeof(r.hash); i++)
+		r.hash[i] = (uint8_t)(seed + i);
+	return r;
+}
+
 void session_release(struct session_record *r)
 {
 	struct str *all[] = {
@@ -177,6 +191,12 @@ void rule_release(struct rule_record *r)
 	str_unref(r->text);
 	str_unref(r->by);
 	str_unref(r->origin);
+}
+
+void trust_release(struct trust_record *r)
+{
+	str_unref(r->project);
+	str_unref(r->by);
 }
 
 struct history_row test_decision(
@@ -303,6 +323,16 @@ void dump_rule(FILE *f, const struct rule_record *r)
 	ID(owner);
 	STR(project), STR(text), STR(by), STR(origin);
 	INT(made), INT(expires), INT(matches), INT(matched_at);
+	fputc('\n', f);
+}
+
+void dump_trust(FILE *f, const struct trust_record *r)
+{
+	fputs("trust", f);
+	INT(uid);
+	STR(project), STR(by);
+	INT(made);
+	HASH(hash);
 	fputc('\n', f);
 }
 

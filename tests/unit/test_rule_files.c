@@ -199,6 +199,7 @@ START_TEST(carried)
 	file_write(rules_file, "\nallow Bash(new)\nallow Bash(kept)\n");
 	ck_assert_int_eq(load(), 0);
 	ck_assert_int_eq(ruleset_carry(rules, old), 0);
+	ck_assert_int_eq(ruleset_carry_matches(rules, old), 0);
 	ruleset_free(old);
 	ck_assert_uint_eq(ruleset_count(rules), 3);
 	e = ruleset_find(rules, 7);

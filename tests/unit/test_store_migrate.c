@@ -15,9 +15,14 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* ---- version 1: no rules, and nothing of them in the history ---- */
+/* ---- version 1: no rules, and nothing of them in the history; 2: no trust ---- */
 
-static void fill_v1(struct journal *j)
+#define OLD_VERSIONS 2
+
+/* That the test is about. */
+static int version = 1;
+
+static void fill(struct journal *j)
 {
 	struct history_row suspended = {.at = 30000000,
 		.event = HISTORY_TURN_SUSPENDED,
@@ -37,10 +42,16 @@ static void fill_v1(struct journal *j)
 	for (unsigned i = 0; i < 24; i++) {
 		struct history_row row = test_decision(i, 100 + i % 6, 300 + i % 6, 700 + i);
 
-		row.rule = row.floor = (struct bytes){NULL, 0};
-		row.rule_id = 0;
+		if (version == 1) {
+			row.rule = row.floor = (struct bytes){NULL, 0};
+			row.rule_id = 0;
+		}
 		must_put(j, JOURNAL_HISTORY, &row);
 	}
+	for (unsigned i = 1; version > 1 && i < 6; i++)
+		put_rule(j, i, i, i % 2);
+	if (version > 1)
+		remove_rule(j, 5);
 	must_put(j, JOURNAL_HISTORY, &suspended);
 	must_put(j, JOURNAL_SESSION_REMOVE, (struct uuid[]){test_id(105)});
 	must_put(j, JOURNAL_ALIVE, &(int64_t){99});
@@ -52,13 +63,13 @@ static void fill_v1(struct journal *j)
 		journal_prune(j, &(struct retention){.max_age_us = 5000000}, 15000000, 100), 6);
 }
 
-static char *expected_v1(void)
+static char *expected(void)
 {
 	struct journal *j = NULL;
 	char *all;
 
 	ck_assert_int_eq(journal_open_memory(&j), 0);
-	fill_v1(j);
+	fill(j);
 	all = dump_all(j);
 	journal_close(j);
 	return all;
@@ -67,7 +78,9 @@ static char *expected_v1(void)
 /* The whole database as one transaction, in the log alone or in the file. */
 static char *fixture_sql(bool in_log)
 {
-	FILE *f = fopen(TEST_DATA "/store_v1.sql", "r");
+	const char *const name =
+		version == 1 ? TEST_DATA "/store_v1.sql" : TEST_DATA "/store_v2.sql";
+	FILE *f = fopen(name, "r");
 	char *text = NULL, *sql;
 	size_t size = 0;
 
@@ -93,7 +106,7 @@ static int64_t integer(const char *sql)
 }
 
 /* in_log: by a process that is killed, so that it is as after a crash of the old program. */
-static void write_v1(bool in_log)
+static void write_old(bool in_log)
 {
 	char *sql = fixture_sql(in_log);
 	int status;
@@ -122,32 +135,34 @@ static void write_v1(bool in_log)
 }
 
 /* All of it is there as it was. */
-static struct journal *open_v1(void)
+static struct journal *open_new(void)
 {
 	struct journal *j = open_db();
 
-	expect_same(dump_all(j), expected_v1());
+	expect_same(dump_all(j), expected());
 	ck_assert_uint_eq(verify_count(j), 17);
 	ck_assert_int_eq(integer("PRAGMA user_version"), sqlite_version());
 	return j;
 }
 
 /* And what is new can be written behind it. */
-START_TEST(v1_comes_over)
+START_TEST(comes_over)
 {
 	struct journal *j;
 	struct history_row row;
 	struct rule_record rule;
 	char *all;
 
-	write_v1(_i);
-	j = open_v1();
+	version = 1 + _i / 2;
+	write_old(_i % 2);
+	j = open_new();
 	for (uint32_t chunk = 1; chunk < 20; chunk += 6)
 		ck_assert_uint_eq(verify_all(j, chunk), 0);
 	must_begin(j);
-	put_rule(j, 1, 1, true);
+	put_rule(j, 6, 1, true);
+	put_trust(j, 1000, 1, 1);
 	put_decision(j, 29, 1, 2, 3); /* by a rule, and at the floor */
-	rule = test_rule(1, 1, true);
+	rule = test_rule(6, 1, true);
 	rule_row(&row, HISTORY_RULE_ADDED, &rule, str_bytes(rule.by), 31000000);
 	must_put(j, JOURNAL_HISTORY, &row);
 	rule_release(&rule);
@@ -155,8 +170,9 @@ START_TEST(v1_comes_over)
 	ck_assert_uint_eq(verify_count(j), 19);
 	all = dump_all(j);
 	journal_close(j);
-	ck_assert_int_eq(
-		integer("SELECT count(*) FROM history_text WHERE rule LIKE '%Bash%'"), 2);
+	ck_assert_int_eq(integer("SELECT count(*) FROM history_text WHERE seq > 27 AND rule "
+				 "LIKE '%Bash%'"),
+		2);
 	j = open_db();
 	expect_same(dump_all(j), all);
 	/* the old part goes, the chain goes on */
@@ -168,7 +184,7 @@ START_TEST(v1_comes_over)
 END_TEST
 
 /* Text that is put into the new columns of an old row was not there when it was written. */
-START_TEST(v1_rows_stay_proven)
+START_TEST(rows_stay_proven)
 {
 	static const char *const changes[] = {
 		"UPDATE history SET rule = 'allow Bash' WHERE seq = 20",
@@ -178,10 +194,11 @@ START_TEST(v1_rows_stay_proven)
 		"UPDATE history SET tool = 'x' WHERE seq = 20",
 	};
 
+	version = 1 + _i;
 	for (size_t i = 0; i < sizeof(changes) / sizeof(changes[0]); i++) {
 		struct journal *j;
 
-		write_v1(false);
+		write_old(false);
 		journal_close(open_db());
 		tamper(changes[i]);
 		j = open_db();
@@ -194,11 +211,12 @@ START_TEST(v1_rows_stay_proven)
 END_TEST
 
 /* What was changed before the migration is found after it, too. */
-START_TEST(v1_changes_are_found)
+START_TEST(changes_are_found)
 {
 	struct journal *j;
 
-	write_v1(false);
+	version = 1 + _i;
+	write_old(false);
 	tamper("UPDATE history SET tool = 'x' WHERE seq = 20");
 	j = open_db();
 	ck_assert_uint_eq(verify_all(j, 5), 20);
@@ -247,13 +265,14 @@ START_TEST(full_in_migration)
 	unsigned failures = 0;
 	int n;
 
+	version = 1 + _i / 2;
 	install_failing_writes();
 	for (n = 1; n < 1000; n++) {
 		struct journal *j = NULL;
 		bool failed;
 		int err;
 
-		write_v1(_i);
+		write_old(_i % 2);
 		write_countdown = n;
 		err = journal_open_sqlite(&j, fixture_path());
 		failed = write_countdown == 0;
@@ -263,7 +282,7 @@ START_TEST(full_in_migration)
 			ck_assert_int_eq(err, -ENOSPC);
 			failures++;
 		}
-		journal_close(open_v1());
+		journal_close(open_new());
 		fixture_teardown();
 		fixture_setup();
 		if (!failed)
@@ -279,12 +298,13 @@ START_TEST(killed_in_migration)
 {
 	int n;
 
+	version = 1 + _i / 2;
 	install_failing_writes();
 	for (n = 1; n < 1000; n++) {
 		int status;
 		pid_t pid;
 
-		write_v1(_i);
+		write_old(_i % 2);
 		pid = fork();
 		ck_assert_int_ge(pid, 0);
 		if (pid == 0) {
@@ -295,7 +315,7 @@ START_TEST(killed_in_migration)
 			_exit(journal_open_sqlite(&j, fixture_path()) ? 1 : 0);
 		}
 		ck_assert_int_eq(waitpid(pid, &status, 0), pid);
-		journal_close(open_v1());
+		journal_close(open_new());
 		fixture_teardown();
 		fixture_setup();
 		if (WIFEXITED(status)) {
@@ -315,11 +335,12 @@ int main(void)
 
 	tcase_add_checked_fixture(tc, fixture_setup, fixture_teardown);
 	tcase_set_timeout(tc, 120);
-	tcase_add_loop_test(tc, v1_comes_over, 0, 2);
-	tcase_add_test(tc, v1_rows_stay_proven);
-	tcase_add_test(tc, v1_changes_are_found);
-	tcase_add_loop_test(tc, full_in_migration, 0, 2);
-	tcase_add_loop_test(tc, killed_in_migration, 0, 2);
+	/* each version, in the file and in the log */
+	tcase_add_loop_test(tc, comes_over, 0, 2 * OLD_VERSIONS);
+	tcase_add_loop_test(tc, rows_stay_proven, 0, OLD_VERSIONS);
+	tcase_add_loop_test(tc, changes_are_found, 0, OLD_VERSIONS);
+	tcase_add_loop_test(tc, full_in_migration, 0, 2 * OLD_VERSIONS);
+	tcase_add_loop_test(tc, killed_in_migration, 0, 2 * OLD_VERSIONS);
 	suite_add_tcase(s, tc);
 	return suite_run(s);
 }

@@ -210,6 +210,7 @@ void addition_release(struct addition *a)
 	free(a->name);
 	free(a->pattern);
 	free(a->parts);
+	str_unref(a->file);
 	*a = (struct addition){0};
 }
 

@@ -15,6 +15,8 @@ struct addition {
 	uint8_t guards; /* 0: a command */
 	uint8_t owner;	/* enum floor_owner */
 	bool off;
+	struct str *file; /* where it stands; NULL: not told */
+	uint32_t line;
 };
 
 struct floor {

@@ -39,6 +39,12 @@ const char *floor_error_text(enum floor_error error)
 int floor_add(struct floor *floor, struct bytes line, enum floor_owner owner,
 	enum floor_error *error, size_t *column)
 {
+	return floor_add_from(floor, line, owner, NULL, 0, error, column);
+}
+
+int floor_add_from(struct floor *floor, struct bytes line, enum floor_owner owner,
+	struct str *file, uint32_t number, enum floor_error *error, size_t *column)
+{
 	struct addition a, *more;
 	int rc;
 
@@ -57,19 +63,28 @@ int floor_add(struct floor *floor, struct bytes line, enum floor_owner owner,
 		return -ENOMEM;
 	}
 	a.owner = (uint8_t)owner;
+	a.file = str_ref(file);
+	a.line = number;
 	floor->additions = more;
 	more[floor->n++] = a;
 	return 0;
 }
 
-int floor_off(struct floor *floor, struct bytes name, enum floor_owner owner)
+static uint64_t shipped_as(struct bytes name)
 {
 	uint64_t shipped = 0;
-	bool found = false;
 
 	for (int i = 0; i < ENTRY_N; i++)
 		if (bytes_is(name, floor_entries[i].name))
 			shipped = (uint64_t)1 << i;
+	return shipped;
+}
+
+int floor_may_off(const struct floor *floor, struct bytes name, enum floor_owner owner)
+{
+	const uint64_t shipped = shipped_as(name);
+	bool found = shipped != 0;
+
 	if (shipped >> ENTRY_UNREAD & 1 || (shipped && owner > floor->owner))
 		return -EPERM;
 	for (uint32_t i = 0; i < floor->n; i++) {
@@ -79,9 +94,16 @@ int floor_off(struct floor *floor, struct bytes name, enum floor_owner owner)
 			return -EPERM;
 		found = true;
 	}
-	if (!found && !shipped)
-		return -ENOENT;
-	floor->off |= shipped;
+	return found ? 0 : -ENOENT;
+}
+
+int floor_off(struct floor *floor, struct bytes name, enum floor_owner owner)
+{
+	const int rc = floor_may_off(floor, name, owner);
+
+	if (rc < 0)
+		return rc;
+	floor->off |= shipped_as(name);
 	for (uint32_t i = 0; i < floor->n; i++)
 		if (bytes_is(name, floor->additions[i].name))
 			floor->additions[i].off = true;
@@ -94,13 +116,15 @@ bool floor_at(const struct floor *floor, size_t i, struct floor_entry *out)
 
 	if (i < ENTRY_N) {
 		*out = (struct floor_entry){floor_entries[i].name, floor_entries[i].about,
-			floor_entries[i].guards, floor->owner, false, floor->off >> i & 1};
+			floor_entries[i].guards, floor->owner, false, floor->off >> i & 1, NULL,
+			0};
 		return true;
 	}
 	if (i - ENTRY_N >= floor->n)
 		return false;
 	a = &floor->additions[i - ENTRY_N];
-	*out = (struct floor_entry){a->name, a->pattern, a->guards, a->owner, true, a->off};
+	*out = (struct floor_entry){
+		a->name, a->pattern, a->guards, a->owner, true, a->off, a->file, a->line};
 	return true;
 }
 

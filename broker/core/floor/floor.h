@@ -47,6 +47,8 @@ struct floor_entry {
 	uint8_t owner;	   /* enum floor_owner */
 	bool added;	   /* by configuration; otherwise as shipped */
 	bool off;
+	struct str *file; /* where it was added; NULL: not told */
+	uint32_t line;
 };
 
 struct floor;
@@ -89,11 +91,17 @@ const char *floor_error_text(enum floor_error error);
 int floor_add(struct floor *floor, struct bytes line, enum floor_owner owner,
 	enum floor_error *error, size_t *column);
 
+/* The same for a line of a file, which is referred to. */
+int floor_add_from(struct floor *floor, struct bytes line, enum floor_owner owner,
+	struct str *file, uint32_t number, enum floor_error *error, size_t *column);
+
 /*
  * Switches off all entries of that name. -ENOENT: there is none; -EPERM, with nothing
  * changed: one of them is the administrator's and owner is not, or it is "unread".
  */
 int floor_off(struct floor *floor, struct bytes name, enum floor_owner owner);
+/* What floor_off would return. */
+int floor_may_off(const struct floor *floor, struct bytes name, enum floor_owner owner);
 
 /* The i-th entry: those shipped, then those added; false past the end. */
 bool floor_at(const struct floor *floor, size_t i, struct floor_entry *out);

@@ -57,6 +57,8 @@ static int by_text(const void *left, const void *right)
 		c = (a->rule->spec > b->rule->spec) - (a->rule->spec < b->rule->spec);
 	if (c == 0)
 		c = bytes_compare(str_bytes(a->file), str_bytes(b->file));
+	if (c == 0)
+		c = (a->uid > b->uid) - (a->uid < b->uid);
 	return c;
 }
 
@@ -81,11 +83,11 @@ static int counted_find(const struct ruleset *set, struct counted *out)
 	return 0;
 }
 
-int ruleset_carry(struct ruleset *to, const struct ruleset *from)
+int ruleset_carry_matches(struct ruleset *to, const struct ruleset *from)
 {
 	const struct rule_entry *e = NULL;
 	struct counted counted;
-	int err = counted_find(from, &counted);
+	const int err = counted_find(from, &counted);
 
 	if (err < 0)
 		return err;
@@ -99,7 +101,14 @@ int ruleset_carry(struct ruleset *to, const struct ruleset *from)
 			ruleset_set_matches(to, e, (*same)->matches, (*same)->matched_at);
 	}
 	free(counted.items);
-	e = NULL;
+	return 0;
+}
+
+int ruleset_carry(struct ruleset *to, const struct ruleset *from)
+{
+	const struct rule_entry *e = NULL;
+	int err = 0;
+
 	while (err == 0 && (e = ruleset_next(from, e)))
 		if (e->id != 0)
 			err = standing_carry(to, e);

@@ -105,10 +105,11 @@ void ruleset_set_matches(
 	struct ruleset *set, const struct rule_entry *entry, uint64_t matches, int64_t at);
 
 /*
- * Into a set that was made of files anew: the standing rules of the one before it, and how
- * often its rules have matched. 0; -ENOSPC: there would be too many; -ENOMEM.
+ * Into a set that was made of files anew: the standing rules of the one before it; and how
+ * often rules of files have matched. 0; -ENOSPC: there would be too many; -ENOMEM.
  */
 int ruleset_carry(struct ruleset *to, const struct ruleset *from);
+int ruleset_carry_matches(struct ruleset *to, const struct ruleset *from);
 
 /* ---- matching ---- */
 

@@ -2,7 +2,7 @@
 # fish completion of approvalctl
 
 set -l commands ask check list show allow deny watch sessions turns mode suspend resume \
-	end-turn history explain rules stats doctor
+	end-turn history explain rules floor stats doctor
 set -l none "not __fish_seen_subcommand_from $commands"
 
 function __approvalctl_requests
@@ -33,6 +33,8 @@ complete -c approvalctl -n "$none" -a resume -d 'Resume suspended turns'
 complete -c approvalctl -n "$none" -a end-turn -d 'End the present turn'
 complete -c approvalctl -n "$none" -a history -d 'Show what was decided'
 complete -c approvalctl -n "$none" -a explain -d "Tell what rules, floor and mode say of calls"
+complete -c approvalctl -n "$none" -a floor -d 'Show what always asks a person, and add to it'
+complete -c approvalctl -n '__fish_seen_subcommand_from floor; and not __fish_seen_subcommand_from list add remove' -a 'list add remove'
 complete -c approvalctl -n "$none" -a rules -d 'Show and change the rules in force'
 complete -c approvalctl -n "$none" -a stats -d "Show the broker's counters"
 complete -c approvalctl -n "$none" -a doctor -d 'Find out whether all is well'
@@ -92,6 +94,15 @@ complete -c approvalctl -n '__fish_seen_subcommand_from history' -l since -x -d 
 complete -c approvalctl -n '__fish_seen_subcommand_from history' -l until -x -d 'Not after'
 complete -c approvalctl -n '__fish_seen_subcommand_from history' -l verify -d 'Prove that none was changed'
 
+set -l trust '__fish_seen_subcommand_from rules; and __fish_seen_subcommand_from trust'
+complete -c approvalctl -n '__fish_seen_subcommand_from rules; and not __fish_seen_subcommand_from trust' \
+	-a trust -d 'Let the rules that a project brings along allow, too'
+complete -c approvalctl -n "$trust" -x -a '(__fish_complete_directories)'
+complete -c approvalctl -n "$trust" -l hash -x -d 'Do not ask, if the file has this hash'
+complete -c approvalctl -n "$trust" -l yes -d 'Do not ask'
+complete -c approvalctl -n "$trust" -l remove -d 'Do not trust the project any more'
+complete -c approvalctl -n "$trust" -l list -d 'The projects that are trusted, and those in use'
+complete -c approvalctl -n "$trust" -l uid -x -d "For another user's agents"
 set -l import '__fish_seen_subcommand_from rules; and __fish_seen_subcommand_from import'
 complete -c approvalctl -n '__fish_seen_subcommand_from rules; and not __fish_seen_subcommand_from import' \
 	-a import -d "Make rules of another agent's settings"
