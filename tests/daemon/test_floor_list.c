@@ -255,7 +255,7 @@ START_TEST(refused)
 	ck_assert_int_eq(FLOOR("floor:2: column 4:", "remove", "good"), 65);
 	file_is("good all *.g\nbad\n");
 	expect("frobbing", "user", "command", false, false);
-	ck_assert_int_eq(FLOOR("removed", "remove", "bad"), 1);
+	ck_assert_int_eq(FLOOR("floor:2: column 4:", "remove", "bad"), 65);
 }
 END_TEST
 
