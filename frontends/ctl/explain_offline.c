@@ -223,6 +223,8 @@ int explain_offline(struct ctl *c)
 	struct explain_run r = {.c = c};
 	int err = explainer_new(&r.x);
 
+	/* whoever asks line by line waits for each answer before it asks again */
+	setvbuf(c->out.file, NULL, _IOLBF, 0);
 	if (!err)
 		err = approval_pack_new(&r.pack);
 	if (!err)

@@ -105,6 +105,8 @@ void offline_run(struct app *a)
 
 	a->r.done = offline_done;
 	a->r.arg = a;
+	/* whoever asks line by line waits for each answer before it asks again */
+	setvbuf(a->r.out.file, NULL, _IOLBF, 0);
 	while (!a->ended && (n = getline(&line, &size, stdin)) >= 0) {
 		number++;
 		if ((size_t)n > LINE_BYTES) {

@@ -6,6 +6,7 @@ from __future__ import annotations
 import json
 import os
 import resource
+import select
 import subprocess
 import unittest
 from typing import Any, Dict, Iterable, List
@@ -76,6 +77,20 @@ class ExplainTest(unittest.TestCase):
         self.assertEqual([a["verdict"] for a in answers], ["error"] * 8 + ["ask"] * 3)
         self.assertIn("rule 1, column", answers[5]["message"])
         self.assertIn("rule 2, column", answers[7]["message"])
+
+    def test_each_line_at_once(self) -> None:
+        """As a co-process: the answer comes before the next line is written."""
+        with subprocess.Popen([CTL, "explain", "--offline", "--stdin"], stdin=subprocess.PIPE,
+                              stdout=subprocess.PIPE, text=True) as process:
+            assert process.stdin and process.stdout
+            for line in (call("cat .env"), "no json", call("make")):
+                process.stdin.write(line + "\n")
+                process.stdin.flush()
+                ready, _, _ = select.select([process.stdout], [], [], 60)
+                self.assertTrue(ready, line)
+                self.assertIn("verdict", json.loads(process.stdout.readline()))
+            process.stdin.close()
+            self.assertEqual(process.wait(60), 0)
 
     def test_usage(self) -> None:
         for args in ([], ["--offline"], ["--stdin"], ["--offline", "--stdin", "more"]):

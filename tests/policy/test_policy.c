@@ -380,13 +380,14 @@ START_TEST(lines)
 
 	put(file, "allow Bash(git diff:*)\n[time=22:00-06:00 day=sat-mon]\ndeny Night\n", 0600);
 	POLICY(&p, "--dry-run", "--stdin", "--json", file);
-	run_write(&p, "{\"tool\":\"Bash\",\"input\":{\"command\":\"git diff x\"}}\n"
-		      "{\"tool\":\"Night\",\"time\":\"23:59\",\"day\":\"sun\"}\n"
+	/* as a co-process: the answer comes before the next line is written */
+	run_write(&p, "{\"tool\":\"Bash\",\"input\":{\"command\":\"git diff x\"}}\n");
+	has(run_line(&p), "\"verdict\":\"allow\",\"line\":1,");
+	run_write(&p, "{\"tool\":\"Night\",\"time\":\"23:59\",\"day\":\"sun\"}\n"
 		      "{\"tool\":\"Night\",\"time\":\"06:00\",\"day\":\"sun\"}\n"
 		      "{\"tool\":\"Night\",\"time\":\"25:00\"}\n"
 		      "nothing\n");
 	run_close_in(&p);
-	has(run_line(&p), "\"verdict\":\"allow\",\"line\":1,");
 	has(run_line(&p), "\"verdict\":\"deny\",\"line\":3,");
 	has(run_line(&p), "\"verdict\":\"defer\",\"line\":null,");
 	has(run_line(&p), "\"why\":\"time is HH:MM\"");

@@ -291,6 +291,8 @@ static void put_fds(int c, const void *data, size_t len, const int *fds, size_t 
 	};
 	struct cmsghdr *h = CMSG_FIRSTHDR(&msg);
 
+	ck_assert_uint_le(n, 16);
+	ck_assert_ptr_nonnull(h);
 	h->cmsg_level = SOL_SOCKET;
 	h->cmsg_type = SCM_RIGHTS;
 	h->cmsg_len = CMSG_LEN(n * sizeof(int));
