@@ -346,6 +346,7 @@ static pid_t killer_start(const struct broker *b, unsigned us)
 
 	ck_assert_int_ge(pid, 0);
 	if (pid == 0) {
+		/* the moment is the point here, not something to wait for */
 		usleep(us);
 		_exit(syscall(SYS_pidfd_send_signal, b->pidfd, SIGKILL, NULL, 0) != 0);
 	}

@@ -51,6 +51,17 @@ class Changes:
                     raise AssertionError("what is waited for does not come")
 
 
+def end_of(process: "subprocess.Popen[bytes]") -> int:
+    """The exit status; the kernel tells of the end, while Popen.wait looks again and again."""
+    fd = os.pidfd_open(process.pid)
+    try:
+        if not select.select([fd], [], [], PATIENCE)[0]:
+            raise AssertionError("a process does not end")
+    finally:
+        os.close(fd)
+    return process.wait()
+
+
 def until_empty(folder: str) -> None:
     """Waits until there is nothing in a folder, or no folder."""
     libc = ctypes.CDLL(None, use_errno=True)
@@ -257,7 +268,7 @@ class Agent:
         try:
             out = self.process.stdout.read() if not self.process.stdout.closed else b""
             err = self.process.stderr.read()
-            status = self.process.wait(PATIENCE)
+            status = end_of(self.process)
         finally:
             self.process.stdout.close()
             self.process.stderr.close()

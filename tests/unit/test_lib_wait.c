@@ -5,11 +5,11 @@
 #include <check.h>
 #include <errno.h>
 #include <pthread.h>
+#include <semaphore.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "tests/unit/test_lib_peer.h"
 
@@ -322,22 +322,25 @@ START_TEST(test_flush)
 }
 END_TEST
 
+static sem_t handled;
+
 static void on_signal(int sig)
 {
+	sem_post(&handled);
 }
 
 static bool woken; /* atomic */
 
 static void *interrupt(void *arg)
 {
-	const struct timespec pause = {.tv_nsec = 5000000};
 	const pthread_t *whom = arg;
 
 	peer_greet(&peer, NULL);
 	/* one that comes before the wait begins wakes nobody: until one is seen */
 	while (!__atomic_load_n(&woken, __ATOMIC_ACQUIRE)) {
 		pthread_kill(*whom, SIGUSR1);
-		nanosleep(&pause, NULL);
+		while (sem_wait(&handled) < 0)
+			;
 	}
 	return NULL;
 }
@@ -348,6 +351,7 @@ START_TEST(test_signal_wakes_wait)
 	pthread_t self = pthread_self();
 	int rc;
 
+	ck_assert_int_eq(sem_init(&handled, 0, 0), 0);
 	sigaction(SIGUSR1, &sa, NULL);
 	ck_assert_int_eq(pthread_create(&thread, NULL, interrupt, &self), 0);
 	do
