@@ -3,6 +3,7 @@ if HAVE_CHECK
 ctl_tests = \
 	tests/ctl/test_ask \
 	tests/ctl/test_ctl \
+	tests/ctl/test_wait \
 	tests/unit/test_text \
 	tests/unit/test_fcommon_ctl \
 	tests/unit/test_fcommon_duration \
@@ -17,6 +18,9 @@ ctl_test_libs = frontends/common/libfcommon.la $(CHECK_LIBS)
 tests_ctl_test_ask_SOURCES = tests/ctl/test_ask.c
 tests_ctl_test_ask_CFLAGS = $(ctl_test_cflags)
 tests_ctl_test_ask_LDADD = tests/daemon/libtestdaemon.la $(JSON_LIBS)
+tests_ctl_test_wait_SOURCES = tests/ctl/test_wait.c
+tests_ctl_test_wait_CFLAGS = $(ctl_test_cflags)
+tests_ctl_test_wait_LDADD = tests/daemon/libtestdaemon.la $(JSON_LIBS)
 tests_ctl_test_ctl_SOURCES = tests/ctl/test_ctl.c
 tests_ctl_test_ctl_CFLAGS = $(ctl_test_cflags)
 tests_ctl_test_ctl_LDADD = tests/daemon/libtestdaemon.la $(JSON_LIBS)
