@@ -1,20 +1,23 @@
 # SPDX-License-Identifier: MIT
 EXTRA_DIST += doc/states.md
+# allocations that fail: the source, and what a program that has it links with
+FAIL_ALLOC = tests/unit/fail_alloc.c tests/unit/fail_alloc.h
+FAIL_ALLOC_WRAP = -Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc,--wrap=reallocarray \
+	-Wl,--wrap=strdup,--wrap=strndup
 CORE_WORLD = tests/model/effects.c tests/model/expect.c tests/model/invariant.c tests/model/print.c \
-	tests/model/script.c tests/model/starve.c tests/model/store.c tests/model/world.c \
-	tests/model/world.h
-CORE_WRAP = -Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc,--wrap=reallocarray
+	tests/model/script.c tests/model/store.c tests/model/world.c tests/model/world.h \
+	$(FAIL_ALLOC)
 
 # tests/model/explore DEPTH goes deeper than make check does
 check_PROGRAMS += tests/model/explore tests/model/walk
 TESTS += tests/model/explore tests/model/walk
 tests_model_explore_SOURCES = tests/model/explore.c $(CORE_WORLD)
 tests_model_explore_LDADD = broker/core/libcore.la
-tests_model_explore_LDFLAGS = $(CORE_WRAP)
+tests_model_explore_LDFLAGS = $(FAIL_ALLOC_WRAP)
 
 tests_model_walk_SOURCES = tests/model/walk.c $(CORE_WORLD)
 tests_model_walk_LDADD = broker/core/libcore.la
-tests_model_walk_LDFLAGS = $(CORE_WRAP)
+tests_model_walk_LDFLAGS = $(FAIL_ALLOC_WRAP)
 
 if HAVE_CHECK
 CORE_TESTS = tests/unit/test_core_tables tests/unit/test_core_request tests/unit/test_core_turn \
@@ -34,7 +37,7 @@ tests_unit_test_core_tables_LDADD = $(CORE_LDADD)
 tests_unit_test_core_request_SOURCES = tests/unit/test_core_request.c $(CORE_FIXTURE)
 tests_unit_test_core_request_CFLAGS = $(CORE_CFLAGS)
 tests_unit_test_core_request_LDADD = $(CORE_LDADD)
-tests_unit_test_core_request_LDFLAGS = $(CORE_WRAP)
+tests_unit_test_core_request_LDFLAGS = $(FAIL_ALLOC_WRAP)
 
 tests_unit_test_core_due_SOURCES = tests/unit/test_core_due.c
 tests_unit_test_core_due_CFLAGS = $(CORE_CFLAGS)
@@ -47,20 +50,20 @@ tests_unit_test_core_judge_LDADD = $(CORE_LDADD)
 tests_unit_test_core_turn_SOURCES = tests/unit/test_core_turn.c $(CORE_FIXTURE)
 tests_unit_test_core_turn_CFLAGS = $(CORE_CFLAGS)
 tests_unit_test_core_turn_LDADD = $(CORE_LDADD)
-tests_unit_test_core_turn_LDFLAGS = $(CORE_WRAP)
+tests_unit_test_core_turn_LDFLAGS = $(FAIL_ALLOC_WRAP)
 
 tests_unit_test_core_frontend_SOURCES = tests/unit/test_core_frontend.c $(CORE_FIXTURE)
 tests_unit_test_core_frontend_CFLAGS = $(CORE_CFLAGS)
 tests_unit_test_core_frontend_LDADD = $(CORE_LDADD)
-tests_unit_test_core_frontend_LDFLAGS = $(CORE_WRAP)
+tests_unit_test_core_frontend_LDFLAGS = $(FAIL_ALLOC_WRAP)
 
 tests_unit_test_core_restart_SOURCES = tests/unit/test_core_restart.c $(CORE_FIXTURE)
 tests_unit_test_core_restart_CFLAGS = $(CORE_CFLAGS)
 tests_unit_test_core_restart_LDADD = $(CORE_LDADD)
-tests_unit_test_core_restart_LDFLAGS = $(CORE_WRAP)
+tests_unit_test_core_restart_LDFLAGS = $(FAIL_ALLOC_WRAP)
 
 tests_unit_test_core_limits_SOURCES = tests/unit/test_core_limits.c $(CORE_WORLD)
 tests_unit_test_core_limits_CFLAGS = $(CORE_CFLAGS)
 tests_unit_test_core_limits_LDADD = $(CORE_LDADD)
-tests_unit_test_core_limits_LDFLAGS = $(CORE_WRAP)
+tests_unit_test_core_limits_LDFLAGS = $(FAIL_ALLOC_WRAP)
 endif

@@ -24,9 +24,9 @@ TESTS += $(import_tests)
 tests_unit_test_import_SOURCES = tests/unit/test_import.c
 tests_unit_test_import_CFLAGS = $(AM_CFLAGS) $(CHECK_CFLAGS)
 tests_unit_test_import_LDADD = frontends/ctl/libimport.la $(CHECK_LIBS)
-tests_unit_test_import_memory_SOURCES = tests/unit/test_import_memory.c
+tests_unit_test_import_memory_SOURCES = tests/unit/test_import_memory.c $(FAIL_ALLOC)
 tests_unit_test_import_memory_CFLAGS = $(AM_CFLAGS) $(CHECK_CFLAGS)
-tests_unit_test_import_memory_LDFLAGS = -Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc
+tests_unit_test_import_memory_LDFLAGS = $(FAIL_ALLOC_WRAP)
 tests_unit_test_import_memory_LDADD = frontends/ctl/libimport.la $(CHECK_LIBS)
 endif
 

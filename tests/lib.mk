@@ -29,10 +29,9 @@ tests_unit_test_lib_wait_CFLAGS = $(AM_CFLAGS) $(CHECK_CFLAGS)
 tests_unit_test_lib_wait_LDADD = libapproval.la libapproval/wire/libwire.la $(CHECK_LIBS)
 
 # its allocations fail at will
-tests_unit_test_lib_memory_SOURCES = tests/unit/test_lib_memory.c $(lib_peer)
+tests_unit_test_lib_memory_SOURCES = tests/unit/test_lib_memory.c $(FAIL_ALLOC) $(lib_peer)
 tests_unit_test_lib_memory_CFLAGS = $(AM_CFLAGS) $(CHECK_CFLAGS)
-tests_unit_test_lib_memory_LDFLAGS = -Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc \
-	-Wl,--wrap=strdup,--wrap=strndup,--wrap=approval_dispatch
+tests_unit_test_lib_memory_LDFLAGS = $(FAIL_ALLOC_WRAP) -Wl,--wrap=approval_dispatch
 tests_unit_test_lib_memory_LDADD = libapproval/libclient.la libapproval/wire/libwire.la $(CHECK_LIBS)
 
 check_PROGRAMS += $(lib_inner_tests) $(lib_outer_tests)

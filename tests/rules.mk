@@ -36,11 +36,10 @@ tests_unit_test_rule_set_LDADD = $(RULE_LDADD)
 tests_unit_test_rule_suggest_SOURCES = tests/unit/test_rule_suggest.c $(RULE_FIXTURE)
 tests_unit_test_rule_suggest_CFLAGS = $(RULE_CFLAGS)
 tests_unit_test_rule_suggest_LDADD = $(RULE_LDADD)
-tests_unit_test_rule_memory_SOURCES = tests/unit/test_rule_memory.c $(RULE_FIXTURE)
+tests_unit_test_rule_memory_SOURCES = tests/unit/test_rule_memory.c $(FAIL_ALLOC) $(RULE_FIXTURE)
 tests_unit_test_rule_memory_CFLAGS = $(RULE_CFLAGS)
 tests_unit_test_rule_memory_LDADD = $(RULE_LDADD)
-tests_unit_test_rule_memory_LDFLAGS = \
-	-Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc,--wrap=reallocarray
+tests_unit_test_rule_memory_LDFLAGS = $(FAIL_ALLOC_WRAP)
 endif
 
 # Without arguments a fuzz target runs 5 seconds on its corpus; see tests/fuzz/driver.c.

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "broker/core/engine_private.h"
 #include "tests/model/world.h"
+#include "tests/unit/fail_alloc.h"
 
 #include <errno.h>
 #include <stdarg.h>
@@ -153,19 +154,19 @@ static void undone(struct world *w, const struct command *c)
 	const struct effects *out;
 	unsigned long n_allocations;
 
-	starve(0);
+	fail_alloc(0);
 	if (run(w, c, &out) < 0)
 		world_fail(w, "a step failed");
-	n_allocations = starve(0);
+	n_allocations = fail_alloc(0);
 	engine_rollback(&w->e);
 	w->n_rollbacks++;
 	expect_print(w, before, "rollback");
 	for (unsigned long n = 1; w->starve_each && n <= n_allocations; n++) {
 		int err;
 
-		starve(n);
+		fail_alloc(n);
 		err = run(w, c, &out);
-		starve(0);
+		fail_alloc(0);
 		/* buffers that have grown need not grow again */
 		if (err != 0 && err != -ENOMEM)
 			world_fail(w, "allocation %lu failed: error %d", n, err);

@@ -151,8 +151,4 @@ void script_expect(struct world *w, const char *line, const char *patterns);
 /* Lines and patterns, pairs to NULL. */
 void script_all(struct world *w, const char *const *lines);
 
-/* ---- starve.c ---- */
-/* From now on the n-th allocation fails (0: none). Returns how many there were before. */
-unsigned long starve(unsigned long n);
-
 #endif

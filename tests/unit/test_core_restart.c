@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "tests/unit/core_fixture.h"
+#include "tests/unit/fail_alloc.h"
 
 #define READY                                                                                  \
 	"A hello s1", "A<hello s1 normal -", "H hello", "H<greeting", "H subscribe", "H<page"
@@ -121,9 +122,9 @@ START_TEST(without_memory)
 		struct engine e;
 
 		ck_assert_int_eq(engine_init(&e, &w.config), 0);
-		starve(n);
+		fail_alloc(n);
 		err = store_restore(&e, w.now, w.store, w.now.wall);
-		starve(0);
+		fail_alloc(0);
 		if (err < 0) {
 			ck_assert_int_eq(err, -ENOMEM);
 			failures++;

@@ -8,42 +8,7 @@
 #include <string.h>
 
 #include "frontends/ctl/import.h"
-
-void *__real_malloc(size_t size);
-void *__real_calloc(size_t n, size_t size);
-void *__real_realloc(void *p, size_t size);
-void *__wrap_malloc(size_t size);
-void *__wrap_calloc(size_t n, size_t size);
-void *__wrap_realloc(void *p, size_t size);
-
-/* The linker's wrappers have no argument of ours: the one place that they look at. */
-static struct {
-	unsigned countdown; /* 0: none fails */
-	bool failed;
-} memory;
-
-static bool fails(void)
-{
-	if (memory.countdown == 0 || --memory.countdown > 0)
-		return false;
-	memory.failed = true;
-	return true;
-}
-
-void *__wrap_malloc(size_t size)
-{
-	return fails() ? NULL : __real_malloc(size);
-}
-
-void *__wrap_calloc(size_t n, size_t size)
-{
-	return fails() ? NULL : __real_calloc(n, size);
-}
-
-void *__wrap_realloc(void *p, size_t size)
-{
-	return fails() ? NULL : __real_realloc(p, size);
-}
+#include "tests/unit/fail_alloc.h"
 
 static const struct {
 	enum import_source source;
@@ -114,15 +79,14 @@ START_TEST(every_allocation)
 	do {
 		int r;
 
-		memory.failed = false;
-		memory.countdown = ++n;
+		fail_alloc(++n);
 		r = run(i, rest, &lines);
-		memory.countdown = 0;
-		if (memory.failed)
+		fail_alloc(0);
+		if (fail_alloc_did())
 			ck_assert_int_eq(r, -ENOMEM);
 		else
 			ck_assert_int_eq(r, 0);
-	} while (memory.failed);
+	} while (fail_alloc_did());
 	ck_assert_uint_eq(lines, all);
 	ck_assert_uint_gt(n, 50);
 }

@@ -13,67 +13,30 @@
 #include <string.h>
 #include <sys/socket.h>
 
+#include "tests/unit/fail_alloc.h"
 #include "tests/unit/test_lib_peer.h"
 
-static int armed;      /* the client's code runs, not the scripted broker's */
-static long countdown; /* this many allocations succeed yet; < 0: all do */
-static bool failed;
-
-static bool may_allocate(void)
-{
-	if (!armed || countdown < 0)
-		return true;
-	if (countdown-- > 0)
-		return true;
-	failed = true;
-	return false;
-}
-
-void *__real_malloc(size_t n);
-void *__real_calloc(size_t n, size_t size);
-void *__real_realloc(void *p, size_t n);
-char *__real_strdup(const char *s);
-char *__real_strndup(const char *s, size_t n);
 int __real_approval_dispatch(struct approval *a);
-void *__wrap_malloc(size_t n);
-void *__wrap_calloc(size_t n, size_t size);
-void *__wrap_realloc(void *p, size_t n);
-char *__wrap_strdup(const char *s);
-char *__wrap_strndup(const char *s, size_t n);
 int __wrap_approval_dispatch(struct approval *a);
 
-void *__wrap_malloc(size_t n)
+/* The client's code runs, not the scripted broker's: what it allocates may fail. */
+static void client_enter(void)
 {
-	return may_allocate() ? __real_malloc(n) : NULL;
+	fail_alloc_hold(-1);
 }
 
-void *__wrap_calloc(size_t n, size_t size)
+static void client_leave(void)
 {
-	return may_allocate() ? __real_calloc(n, size) : NULL;
-}
-
-void *__wrap_realloc(void *p, size_t n)
-{
-	return may_allocate() ? __real_realloc(p, n) : NULL;
-}
-
-char *__wrap_strdup(const char *s)
-{
-	return may_allocate() ? __real_strdup(s) : NULL;
-}
-
-char *__wrap_strndup(const char *s, size_t n)
-{
-	return may_allocate() ? __real_strndup(s, n) : NULL;
+	fail_alloc_hold(1);
 }
 
 int __wrap_approval_dispatch(struct approval *a)
 {
 	int rc;
 
-	armed++;
+	client_enter();
 	rc = __real_approval_dispatch(a);
-	armed--;
+	client_leave();
 	return rc;
 }
 
@@ -151,9 +114,9 @@ static void agent_once(void)
 	struct approval *a;
 	int rc;
 
-	armed++;
+	client_enter();
 	rc = approval_new(&a, &o);
-	armed--;
+	client_leave();
 	if (rc < 0) {
 		ck_assert_int_eq(rc, -ENOMEM);
 		ck_assert_ptr_null(a);
@@ -162,17 +125,17 @@ static void agent_once(void)
 	approval_request_init(&r);
 	r.tool = "Bash";
 	r.tool_call_id = "c1";
-	armed++;
+	client_enter();
 	rc = approval_request(a, &r, on_decision, &decision, NULL);
-	armed--;
+	client_leave();
 	if (!rc) {
 		serve(a, &decision.done);
 		ck_assert_int_eq(decision.times, 1);
 		ck_assert_int_eq(decision.status, 0);
 		ck_assert_int_eq(decision.verdict, APPROVAL_DENY);
-		armed++;
+		client_enter();
 		rc = approval_call(a, "other", "\x80", 1, true, on_reply, &reply, NULL);
-		armed--;
+		client_leave();
 	}
 	if (!rc) {
 		serve(a, &reply.done);
@@ -206,9 +169,9 @@ static void frontend_once(void)
 	struct approval *a;
 	int rc;
 
-	armed++;
+	client_enter();
 	rc = approval_new(&a, &o);
-	armed--;
+	client_leave();
 	if (rc < 0) {
 		ck_assert_int_eq(rc, -ENOMEM);
 		return;
@@ -217,9 +180,9 @@ static void frontend_once(void)
 	approval_on_event(a, on_event, NULL);
 	ck_assert_int_eq(approval_subscribe(a), 0);
 	serve(a, &snapshot);
-	armed++;
+	client_enter();
 	rc = approval_decide(a, &answer, 1, on_reply, &reply, NULL);
-	armed--;
+	client_leave();
 	if (!rc) {
 		serve(a, &reply.done);
 		/* answered, or lost with the connection that memory was short for; never twice
@@ -245,20 +208,20 @@ static void blocking_once(void)
 	o.retry_ms = 1;
 	approval_request_init(&r);
 	r.tool = "Bash";
-	armed++;
+	client_enter();
 	rc = approval_new(&a, &o);
 	if (!rc)
 		rc = approval_request_wait(a, &r, -1, &d);
-	armed--;
+	client_leave();
 	ck_assert(rc == -ETIMEDOUT || rc == -ENOMEM);
 	if (!a)
 		return;
 	ck_assert_ptr_null(d);
 	ck_assert_ptr_nonnull(approval_last_error(a)->message);
-	armed++;
+	client_enter();
 	approval_bye(a, false, 0);
 	approval_free(a);
-	armed--;
+	client_leave();
 }
 
 static void values_once(void)
@@ -269,7 +232,7 @@ static void values_once(void)
 	size_t len;
 	int rc;
 
-	armed++;
+	client_enter();
 	rc = approval_pack_new(&p);
 	if (!rc) {
 		approval_pack_array(p, 2);
@@ -282,7 +245,7 @@ static void values_once(void)
 			rc = approval_value_dup(v, &copy);
 		approval_pack_free(p);
 	}
-	armed--;
+	client_leave();
 	ck_assert(rc == 0 || rc == -ENOMEM);
 	ck_assert_int_eq(rc == 0, copy != NULL);
 	approval_value_free(v);
@@ -294,19 +257,19 @@ static void fail_each(enum approval_side side, void (*once)(void))
 {
 	long n;
 
+	fail_alloc_hold(1); /* but for the client's */
 	peer_open(&peer, side);
 	for (n = 0; n < 1000; n++) {
-		countdown = n;
-		failed = false;
+		fail_alloc((unsigned long)n + 1);
 		once();
 		peer_hang_up(&peer);
 		/* what nobody accepted belongs to the past */
 		peer_stop(&peer);
 		peer_listen(&peer);
-		if (!failed)
+		if (!fail_alloc_did())
 			break;
 	}
-	countdown = -1;
+	fail_alloc(0);
 	ck_assert_int_gt(n, 2);
 	ck_assert_int_lt(n, 1000);
 	peer_close(&peer);
@@ -349,7 +312,6 @@ int main(void)
 	tcase_add_test(t, test_blocking);
 	tcase_add_test(t, test_values);
 	suite_add_tcase(s, t);
-	countdown = -1;
 	srunner_run_all(sr, CK_NORMAL);
 	n = srunner_ntests_failed(sr);
 	srunner_free(sr);

@@ -7,62 +7,19 @@
 
 #include "broker/core/rules/lint.h"
 #include "broker/core/rules/suggest.h"
+#include "tests/unit/fail_alloc.h"
 #include "tests/unit/rule_fixture.h"
-
-void *__real_malloc(size_t size);
-void *__real_calloc(size_t n, size_t size);
-void *__real_realloc(void *p, size_t size);
-void *__real_reallocarray(void *p, size_t n, size_t size);
-void *__wrap_malloc(size_t size);
-void *__wrap_calloc(size_t n, size_t size);
-void *__wrap_realloc(void *p, size_t size);
-void *__wrap_reallocarray(void *p, size_t n, size_t size);
-
-/* The linker's wrappers have no argument of ours: the one place that they look at. */
-static struct {
-	unsigned countdown; /* 0: none fails */
-	bool failed;
-} memory;
-
-static bool fails(void)
-{
-	if (memory.countdown == 0 || --memory.countdown > 0)
-		return false;
-	memory.failed = true;
-	return true;
-}
-
-void *__wrap_malloc(size_t size)
-{
-	return fails() ? NULL : __real_malloc(size);
-}
-
-void *__wrap_calloc(size_t n, size_t size)
-{
-	return fails() ? NULL : __real_calloc(n, size);
-}
-
-void *__wrap_realloc(void *p, size_t size)
-{
-	return fails() ? NULL : __real_realloc(p, size);
-}
-
-void *__wrap_reallocarray(void *p, size_t n, size_t size)
-{
-	return fails() ? NULL : __real_reallocarray(p, n, size);
-}
 
 /* The n-th allocation from here on fails; for n from 1 until none did. */
 static void begin(unsigned n)
 {
-	memory.failed = false;
-	memory.countdown = n;
+	fail_alloc(n);
 }
 
 static bool end(void)
 {
-	memory.countdown = 0;
-	return memory.failed;
+	fail_alloc(0);
+	return fail_alloc_did();
 }
 
 static const char lines[] =
@@ -180,7 +137,7 @@ START_TEST(questions)
 		ck_assert_int_eq(how, end() ? -ENOMEM : 0);
 		begin(n);
 		how = suggest(&f.call, &list);
-		failed |= memory.failed;
+		failed |= fail_alloc_did();
 		ck_assert_int_eq(how, end() ? -ENOMEM : 0);
 		suggestions_free(&list);
 		ruleset_free(set);

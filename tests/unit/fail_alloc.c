@@ -1,36 +1,56 @@
 /* SPDX-License-Identifier: MIT */
-/* The allocator of the tests that link with --wrap: fails where it is told to. */
-#include <errno.h>
-#include <stdbool.h>
-#include <stdlib.h>
+#include "tests/unit/fail_alloc.h"
 
-#include "tests/model/world.h"
+#include <stdlib.h>
+#include <string.h>
 
 void *__real_malloc(size_t size);
 void *__real_calloc(size_t n, size_t size);
 void *__real_realloc(void *p, size_t size);
 void *__real_reallocarray(void *p, size_t n, size_t size);
+char *__real_strdup(const char *s);
+char *__real_strndup(const char *s, size_t n);
 void *__wrap_malloc(size_t size);
 void *__wrap_calloc(size_t n, size_t size);
 void *__wrap_realloc(void *p, size_t size);
 void *__wrap_reallocarray(void *p, size_t n, size_t size);
+char *__wrap_strdup(const char *s);
+char *__wrap_strndup(const char *s, size_t n);
 
+/* The linker's wrappers have no argument of ours: the one place that they look at. */
 static struct {
 	unsigned long count, fail;
+	int held;
+	bool failed;
 } state;
 
-unsigned long starve(unsigned long n)
+unsigned long fail_alloc(unsigned long n)
 {
 	unsigned long count = state.count;
 
 	state.count = 0;
 	state.fail = n;
+	if (n)
+		state.failed = false;
 	return count;
+}
+
+bool fail_alloc_did(void)
+{
+	return state.failed;
+}
+
+void fail_alloc_hold(int by)
+{
+	state.held += by;
 }
 
 static bool fails(void)
 {
-	return ++state.count == state.fail;
+	if (state.held || ++state.count != state.fail)
+		return false;
+	state.failed = true;
+	return true;
 }
 
 void *__wrap_malloc(size_t size)
@@ -51,4 +71,14 @@ void *__wrap_realloc(void *p, size_t size)
 void *__wrap_reallocarray(void *p, size_t n, size_t size)
 {
 	return fails() ? NULL : __real_reallocarray(p, n, size);
+}
+
+char *__wrap_strdup(const char *s)
+{
+	return fails() ? NULL : __real_strdup(s);
+}
+
+char *__wrap_strndup(const char *s, size_t n)
+{
+	return fails() ? NULL : __real_strndup(s, n);
 }
