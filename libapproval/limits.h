@@ -69,6 +69,7 @@
 #define LIMIT_RULE	    65536u /* bytes of one rule */
 #define LIMIT_RULES	    65536u /* rules in force at once */
 #define LIMIT_RULE_STEPS    (32u << 20) /* characters compared with rules for one call; more: asked */
+#define LIMIT_RULE_ARGS	    65536u /* options and operands of one command; more: asked */
 #define LIMIT_RULE_FILE	    (4u << 20) /* bytes of a file of rules */
 #define LIMIT_RULE_FILES    1024u /* files in a folder of them */
 #define LIMIT_PROJECT_FILE  (256u << 10) /* bytes of a project's: whoever works in it may write it */
@@ -90,6 +91,7 @@
 #define LIMIT_SHELL_DEPTH	48u	    /* of them within each other */
 #define LIMIT_SHELL_TEXTS	8u	    /* texts given to eval or -c within each other */
 #define LIMIT_SHELL_CDS		64u	    /* changes of directory; then it is unknown */
+#define LIMIT_SHELL_LETTERS	65536u	    /* bytes of words that may be options of a letter each */
 #define LIMIT_SHELL_BRACES	1024u	    /* words from brace expansions in a text */
 #define LIMIT_SHELL_BRACE_BYTES 65536u	    /* bytes of those */
 #define LIMIT_SHELL_BRACE_WORD	1024u	    /* bytes of a word with a brace expansion */

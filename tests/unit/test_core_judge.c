@@ -155,6 +155,13 @@ START_TEST(too_much_for_rules)
 	ck_assert_int_eq(pipeline_run(&call, NULL, &r), 0);
 	ck_assert_int_eq(r.answer, PIPELINE_ASK);
 	ck_assert_str_eq(r.floor.name, "unread");
+	/* what a rule denies that was found before stays denied */
+	ck_assert_int_eq(ruleset_add(judge.rules,
+				 &(struct rule_origin){.scope = RULE_ADMIN, .uid = RULE_ANY_UID}, 1,
+				 bytes_of("deny Bash(cat zzz)"), &problem),
+		0);
+	ck_assert_int_eq(pipeline_run(&call, NULL, &r), 0);
+	ck_assert_int_eq(r.answer, PIPELINE_DENY);
 	free(text);
 }
 END_TEST

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "libapproval/limits.h"
 #include "tests/unit/rule_fixture.h"
 
 #define N(a) (sizeof(a) / sizeof(*(a)))
@@ -592,6 +593,34 @@ END_TEST
 
 /* ---- the handed cases, as far as rules decide them ---- */
 
+/* More options and operands than rules look at: nobody knows, but of what allows. */
+START_TEST(too_many_operands)
+{
+	struct ruleset *const set = rule_set_of("deny Bash(frob -z *)\nallow Bash(frob:*)\n");
+	const unsigned letters = LIMIT_RULE_ARGS - 5000;
+	const size_t room = LIMIT_RULE_ARGS + 5100;
+	char *const text = malloc(room);
+	struct rule_fixture f;
+	struct rule_match match;
+	size_t n = (size_t)snprintf(text, room, "frob -");
+
+	rule_fixture_init(&f);
+	memset(text + n, 'a', letters);
+	n += letters;
+	for (unsigned i = letters; i < LIMIT_RULE_ARGS; i++)
+		n += (size_t)snprintf(text + n, room - n, " x");
+	rule_fixture_command(&f, "Bash", (struct bytes){text, n});
+	ck_assert_int_eq(ruleset_match(set, VERDICT_DENY, &f.call, &match), 0);
+	n += (size_t)snprintf(text + n, room - n, " x");
+	rule_fixture_command(&f, "Bash", (struct bytes){text, n});
+	ck_assert_int_eq(ruleset_match(set, VERDICT_DENY, &f.call, &match), 2);
+	ck_assert_int_eq(ruleset_match(set, VERDICT_ALLOW, &f.call, &match), 1);
+	rule_fixture_free(&f);
+	ruleset_free(set);
+	free(text);
+}
+END_TEST
+
 static const char *field(struct json_object *o, const char *name)
 {
 	struct json_object *v;
@@ -697,6 +726,7 @@ int main(void)
 	tcase_add_test(t, input_from_files);
 	tcase_add_test(t, hosts);
 	tcase_add_test(t, tools);
+	tcase_add_test(t, too_many_operands);
 	tcase_add_test(t, handed_cases);
 	tcase_set_timeout(t, 60);
 	suite_add_tcase(s, t);

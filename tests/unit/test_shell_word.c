@@ -156,6 +156,8 @@ START_TEST(limits)
 	expect_limit("if ", 100000, "");
 	expect_limit("[[ ! ( ", 10000, "");
 	expect_limit("a ", LIMIT_SHELL_TEXT / 2, "");
+	expect_limit("a", LIMIT_SHELL_LETTERS, "ls -");
+	expect_limit(" -aaaaaaa", LIMIT_SHELL_LETTERS / 8 + 1, "ls");
 }
 END_TEST
 

@@ -4,6 +4,7 @@
 #include "broker/core/rules/operand.h"
 #include "broker/core/rules/path_pattern.h"
 #include "broker/core/rules/spec_words.h"
+#include "libapproval/limits.h"
 
 /* ---- making ---- */
 
@@ -14,7 +15,7 @@ static uint32_t count_args(const struct shell_command *c)
 	uint32_t n = 0;
 
 	shell_args_begin(&args, c->words, c->nwords);
-	while (shell_args_next(&args, &arg))
+	while (n <= LIMIT_RULE_ARGS && shell_args_next(&args, &arg))
 		n++;
 	return n;
 }
@@ -27,8 +28,13 @@ size_t command_view_size(const struct shell_command *command, struct bytes home,
 		size += 2 * command->words[i].text.len + 1;
 	/* each of the two forms, of the words and of the rest */
 	size *= tighten ? 4 : 2;
-	if (tighten)
-		size += count_args(command) * sizeof(struct shell_arg);
+	if (tighten) {
+		const uint32_t n = count_args(command);
+
+		if (n > LIMIT_RULE_ARGS)
+			return SIZE_MAX;
+		size += n * sizeof(struct shell_arg);
+	}
 	return size;
 }
 

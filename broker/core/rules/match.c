@@ -6,6 +6,9 @@
 #include "broker/core/tool.h"
 #include "libapproval/limits.h"
 
+/* What is taken for an uncommonly long command is given back. */
+#define SCRATCH_KEPT (256u << 10)
+
 /* ---- what every candidate has to pass ---- */
 
 static bool in_scope(const struct rule_entry *e, const struct rule_call *call)
@@ -102,6 +105,13 @@ bool matcher_spend(struct matcher *m, size_t n)
 	return m->left > 0;
 }
 
+static void scratch_free(struct ruleset *set)
+{
+	free(set->scratch);
+	set->scratch = NULL;
+	set->scratch_size = 0;
+}
+
 char *matcher_scratch(struct matcher *m, size_t size)
 {
 	struct ruleset *const set = m->set;
@@ -175,10 +185,10 @@ static int match_tighten(struct matcher *m, struct rule_match *out)
 		return err;
 	match_paths_tighten(m);
 	match_host(m);
-	if (m->left == 0)
-		return 2;
 	out->rule = m->best;
-	return out->rule != NULL;
+	if (m->best)
+		return 1;
+	return m->left == 0 ? 2 : 0;
 }
 
 static int match_allow(struct matcher *m, struct rule_match *out)
@@ -220,11 +230,16 @@ int ruleset_match(struct ruleset *set, enum verdict verdict, const struct rule_c
 		.kind = kind_tighten(call->kind, call->claimed),
 	};
 
+	int found = 0;
+
 	*out = (struct rule_match){.rule = NULL};
 	switch (verdict) {
-	case VERDICT_ALLOW: return match_allow(&m, out);
+	case VERDICT_ALLOW: found = match_allow(&m, out); break;
 	case VERDICT_DENY:
-	case VERDICT_ASK: return match_tighten(&m, out);
-	default: return 0;
+	case VERDICT_ASK: found = match_tighten(&m, out); break;
+	default: break;
 	}
+	if (set->scratch_size > SCRATCH_KEPT)
+		scratch_free(set);
+	return found;
 }

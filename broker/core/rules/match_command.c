@@ -7,15 +7,20 @@
 #include "broker/core/rules/ruleset_private.h"
 #include "libapproval/limits.h"
 
-/* 0; -ENOMEM */
+/* 0; 1: it is too much to be compared; -ENOMEM */
 static int view_make(
 	struct matcher *m, const struct shell_command *command, struct command_view *view)
 {
 	const bool tighten = m->verdict != VERDICT_ALLOW;
 	const bool homed = m->set->homed[m->verdict] > 0 && m->call->home.len > 1;
-	char *const mem =
-		matcher_scratch(m, command_view_size(command, m->call->home, tighten));
+	const size_t size = command_view_size(command, m->call->home, tighten);
+	char *mem;
 
+	if (size == SIZE_MAX) {
+		m->left = 0;
+		return 1;
+	}
+	mem = matcher_scratch(m, size);
 	if (!mem)
 		return -ENOMEM;
 	command_view_make(view, command, m->call->home, homed, tighten, mem);
@@ -142,8 +147,8 @@ static int tighten_command(struct matcher *m, const struct shell_command *comman
 		!trie_step(&m->set->trie, root, name))
 		return 0;
 	err = view_make(m, command, &view);
-	if (err < 0)
-		return err;
+	if (err != 0)
+		return err < 0 ? err : 0;
 	consider_links(m, root, &view);
 	consider_leads(m, root, command->words[0].text, &view);
 	tighten_name(m, command->words[0].text, &view);
@@ -247,8 +252,8 @@ static int allow_words(struct matcher *m, const struct shell_command *command, b
 		!trie_step(&m->set->trie, node, command->words[0].text))
 		return 0;
 	err = view_make(m, command, &view);
-	if (err < 0)
-		return err;
+	if (err != 0)
+		return err < 0 ? err : 0;
 	for (uint32_t i = 0; node; i++) {
 		const struct trie_node *lead;
 		size_t len = SIZE_MAX;

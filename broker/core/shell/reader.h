@@ -92,6 +92,7 @@ struct reader {
 	bool bait;	 /* a literal text that an evaluation would run */
 	uint32_t brace_words, brace_bytes;
 	uint32_t cds; /* changes of directory so far */
+	uint32_t letters; /* of words that may be options of a letter each */
 };
 
 /* A word while it is read: its pattern form grows on the stack. */

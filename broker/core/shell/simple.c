@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Simple commands: assignments, words and redirections. */
 #include "broker/core/shell/reader.h"
+#include "libapproval/limits.h"
 
 static struct item *items_at(char *mark)
 {
@@ -17,29 +18,45 @@ static void *items_array(
 	return *n ? result_alloc(r, *n, size) : r->results;
 }
 
+/* Each letter of such a word is looked at as an option, and by more than one reader. */
+static bool letters_count(struct reader *r, struct bytes word)
+{
+	const char *const p = word.data;
+
+	if (word.len > 2 && p[0] == '-' && p[1] != '-')
+		r->letters += (uint32_t)word.len;
+	return r->letters <= LIMIT_SHELL_LETTERS || unread(r, "too many options");
+}
+
 bool items_take(struct reader *r, char *mark, uint32_t index)
 {
 	struct shell_command *const c = &r->commands[index];
+	uint32_t n_words, n_assigns, n_redirects;
 	struct shell_word *const words =
-		items_array(r, mark, ITEM_WORD, sizeof(*words), &c->nwords);
+		items_array(r, mark, ITEM_WORD, sizeof(*words), &n_words);
 	struct shell_assign *const assigns =
-		items_array(r, mark, ITEM_ASSIGN, sizeof(*assigns), &c->nassigns);
+		items_array(r, mark, ITEM_ASSIGN, sizeof(*assigns), &n_assigns);
 	struct shell_redirect *const redirects =
-		items_array(r, mark, ITEM_REDIRECT, sizeof(*redirects), &c->nredirects);
-	uint32_t nwords = 0, nassigns = 0, nredirects = 0;
+		items_array(r, mark, ITEM_REDIRECT, sizeof(*redirects), &n_redirects);
 
+	/* on the way out it has none: nobody counts what is not there */
 	if (!words || !assigns || !redirects)
 		return false;
+	n_words = n_assigns = n_redirects = 0;
 	for (const struct item *i = items_at(mark); (const char *)(i + 1) <= r->stack; i++) {
 		struct shell_redirect *redirect;
 
 		switch (i->kind) {
-		case ITEM_WORD: words[nwords++] = i->word; break;
+		case ITEM_WORD:
+			if (!letters_count(r, i->word.text))
+				return false;
+			words[n_words++] = i->word;
+			break;
 		case ITEM_ASSIGN:
-			assigns[nassigns++] = (struct shell_assign){i->name, i->word};
+			assigns[n_assigns++] = (struct shell_assign){i->name, i->word};
 			break;
 		default:
-			redirect = &redirects[nredirects++];
+			redirect = &redirects[n_redirects++];
 			*redirect = (struct shell_redirect){i->op, i->input, i->word};
 			if (i->doc)
 				i->doc->redirect = redirect;
@@ -47,8 +64,11 @@ bool items_take(struct reader *r, char *mark, uint32_t index)
 		}
 	}
 	c->words = words;
+	c->nwords = n_words;
 	c->assigns = assigns;
+	c->nassigns = n_assigns;
 	c->redirects = redirects;
+	c->nredirects = n_redirects;
 	r->stack = mark;
 	return true;
 }
