@@ -13,9 +13,23 @@ static const struct bytes none;
 /* ---- request, check ---- */
 
 /* A request takes the place of a check that is still being answered. */
+/* A check that nobody has seen yet: what it says of itself now is what counts. */
+static int retell(struct engine *e, struct request *q, const struct command_request *m)
+{
+	TRY(set_bytes(e, q, &q->s.r.summary, m->summary));
+	TRY(set_bytes(e, q, &q->s.r.description, m->description));
+	q->s.r.kind = (uint8_t)m->facts.kind;
+	q->s.r.mutating = m->facts.mutating;
+	q->s.facts = m->facts.flags;
+	memcpy(q->s.r.digest, m->facts.digest, sizeof(q->s.r.digest));
+	return 0;
+}
+
 static int check_promote(struct engine *e, struct request *q, const struct command_request *m)
 {
 	TRY(entity_touch(&e->r, q));
+	if (q->s.r.state == REQUEST_HELD)
+		TRY(retell(e, q, m));
 	q->s.r.check = false;
 	q->s.r.on_disconnect = (uint8_t)m->on_disconnect;
 	q->s.r.elsewhere = m->elsewhere;
@@ -45,6 +59,10 @@ static bool is_same(const struct request *q, const struct command_request *m)
 {
 	const struct bytes cwd = m->cwd.data ? m->cwd : str_bytes(request_session(q)->s.r.cwd);
 
+	/* policies are asked already about what the check claimed */
+	if (q->s.r.check && q->s.r.state == REQUEST_REVIEW &&
+		(q->s.r.kind != m->facts.kind || q->s.r.mutating != m->facts.mutating))
+		return false;
 	return memcmp(q->s.input_hash, m->facts.input_hash, 16) == 0 &&
 	       str_equal(q->s.r.tool, m->tool) && q->s.r.type == m->type &&
 	       bytes_equal(str_bytes(q->s.r.cwd), cwd);

@@ -233,6 +233,7 @@ static int take_edit(struct engine *e, struct request *q, const struct command_d
 		return 0;
 	TRY(edit_describe(e, q, &terms->detail));
 	TRY(set_bytes(e, q, &q->s.r.command, d->facts->command));
+	TRY(set_bytes(e, q, &q->s.r.url, d->facts->url));
 	request_drop_paths(q);
 	memcpy(q->s.r.digest, d->facts->digest, sizeof(q->s.r.digest));
 	memcpy(made->edited_hash, d->facts->input_hash, sizeof(made->edited_hash));

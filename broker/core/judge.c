@@ -134,7 +134,8 @@ static void find_operands(
 
 	out->n = 0;
 	out->all = true;
-	floor_operands(call, collect_one, &c);
+	if (!floor_operands(call, collect_one, &c))
+		out->all = false;
 	/* where its commands run, and where they go */
 	for (uint32_t i = 0; i < call->shell->n; i++) {
 		const struct shell_command *const command = &call->shell->commands[i];

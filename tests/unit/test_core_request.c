@@ -220,6 +220,13 @@ SCENARIO(a_check_waits_in_a_suspended_turn, READY, "A begin", "", "H suspend s1"
 	"B hello s1", "", "B check c3 Bash", "A!gone HELD", "B gone", "!c3", "H allow c1",
 	"H<results not_found", "H resume s1", "A<ask c1 human; A<allow c2 mode; !c3")
 
+/* What the request claims beyond the check is not lost. */
+SCENARIO(a_check_becomes_a_request_that_claims_more, READY, "A begin", "", "H suspend s1", "",
+	"A check c1 Read inside", "!A<", "B hello s1", "", "B request c1 Read inside mutating",
+	"H:offered c1 HELD", "H resume s1", "H:refreshed c1 AWAITING; !B<", "H deny c1", "B<deny c1",
+	"P hello", "", "P subscribe", "", "A check c2 Bash", "P:offered c2",
+	"B request c2 Bash mutating", "B!mismatch", "P defer c2", "A<ask c2")
+
 SCENARIO(a_check_ends_with_its_turn, READY, "A begin", "", "H suspend s1", "",
 	"A check c1 Bash", "", "H endturn s1", "A<deny c1 user suspended DENIED")
 
@@ -346,6 +353,7 @@ int main(void)
 	tcase_add_test(t, checks);
 	tcase_add_test(t, a_check_waits_in_a_suspended_turn);
 	tcase_add_test(t, a_check_ends_with_its_turn);
+	tcase_add_test(t, a_check_becomes_a_request_that_claims_more);
 	tcase_add_test(t, a_check_and_a_request_of_one_id);
 	tcase_add_test(t, outcomes);
 	tcase_add_test(t, outcomes_that_come_late);

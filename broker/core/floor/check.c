@@ -338,7 +338,7 @@ static bool visit_emit(struct walk *w, const struct operand *o)
 	return false;
 }
 
-void floor_operands(const struct floor_call *call, floor_operand_fn *each, void *arg)
+bool floor_operands(const struct floor_call *call, floor_operand_fn *each, void *arg)
 {
 	struct emit emit = {each, arg};
 	struct walk w = {.world = world_of(NULL, call),
@@ -349,5 +349,6 @@ void floor_operands(const struct floor_call *call, floor_operand_fn *each, void 
 
 	for (uint32_t i = 0; call->shell && i < call->shell->n; i++)
 		if (walk_command(&w, i))
-			return;
+			break;
+	return !w.exhausted;
 }

@@ -142,9 +142,10 @@ unsigned floor_use_of(enum kind kind);
 
 /*
  * The paths of a command that are worth resolving, so that they can be checked as paths
- * of the call: absolute, as far as that is known. false from `each` ends it.
+ * of the call: absolute, as far as that is known. false from `each` ends it. false: it is
+ * too much to be looked at, and there may be more.
  */
 typedef bool floor_operand_fn(void *arg, struct bytes path, unsigned use);
-void floor_operands(const struct floor_call *call, floor_operand_fn *each, void *arg);
+bool floor_operands(const struct floor_call *call, floor_operand_fn *each, void *arg);
 
 #endif
