@@ -58,8 +58,7 @@ static bool reads(const char *command, struct bytes cwd)
 
 static const char *const readers[] = {"cat", "expand", "fmt", "sort", "date -r", "date -f",
 	"grep -f", "grep -f f", "grep x", "grep --exclude-from", "ls", "ls -L", "find", "du",
-	"tree", "stat", "file", "readlink", "rg x", "rg --ignore-file", "wc --files0-from",
-	"sort --files0-from", "git log --", "git diff", "git grep -f", "test -f", "df"};
+	"tree", "stat", "file", "readlink", "rg x", "rg --ignore-file", "git log --", "git diff", "git grep -f", "test -f", "df"};
 
 START_TEST(link_leads_out)
 {
@@ -93,11 +92,25 @@ START_TEST(path_too_long)
 END_TEST
 
 /* Of the two values of these options the second is a file. */
+/* What they read is not among their words, or by another program. */
+START_TEST(lists_of_files)
+{
+	ck_assert(!reads("sort --files0-from=file", bytes_of("/w/a")));
+	ck_assert(!reads("wc --files0-from file", bytes_of("/w/a")));
+	ck_assert(!reads("rg -z x file", bytes_of("/w/a")));
+}
+END_TEST
+
 START_TEST(jq_reads_files)
 {
 	ck_assert(reads("jq . file", bytes_of("/w/a")));
 	ck_assert(!reads("jq -n --rawfile a /etc/key '$a'", bytes_of("/w/a")));
 	ck_assert(!reads("jq -n --slurpfile a /etc/key '$a'", bytes_of("/w/a")));
+	ck_assert(reads("jq '.import, .include' file", bytes_of("/w/a")));
+	ck_assert(!reads("jq 'import \"a\" as $a; $a' file", bytes_of("/w/a")));
+	ck_assert(!reads("jq 'import # x\n\"a\" as $a; $a' file", bytes_of("/w/a")));
+	ck_assert(!reads("jq 'module {}; include \"a\" {search: \"/etc\"}; .' file",
+		bytes_of("/w/a")));
 }
 END_TEST
 
@@ -201,6 +214,7 @@ int main(void)
 	tcase_add_test(t, words_that_are_no_files);
 	tcase_add_test(t, path_too_long);
 	tcase_add_test(t, jq_reads_files);
+	tcase_add_test(t, lists_of_files);
 	tcase_add_test(t, arguments);
 	tcase_add_test(t, too_many_options);
 	tcase_add_loop_test(t, too_much_for_rules, 0, 2);

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Programs for sed and awk: whether they only read and print. In doubt they don't. */
+/* Programs for sed, awk and jq: whether they only read and print. In doubt they don't. */
+#include <string.h>
+
 #include "broker/core/shell/runner.h"
 
 struct cursor {
@@ -257,4 +259,33 @@ bool awk_runs(const struct shell_command *command)
 		}
 	}
 	return !program;
+}
+
+/* ---- jq ---- */
+
+/* Whether the word stands there by itself, and not as a field's name. */
+static bool names_word(struct bytes text, const char *word)
+{
+	const size_t n = strlen(word);
+	const char *p = text.data, *end;
+
+	if (text.len == 0)
+		return false;
+	end = p + text.len;
+	for (; (p = memmem(p, (size_t)(end - p), word, n)) != NULL; p += n) {
+		const char before = p > (const char *)text.data ? p[-1] : ' ';
+
+		if (before != '.' && !is_name(before) && (p + n == end || !is_name(p[n])))
+			return true;
+	}
+	return false;
+}
+
+bool jq_loads(const struct shell_command *command)
+{
+	for (uint32_t i = 1; i < command->nwords; i++)
+		if (names_word(command->words[i].text, "import") ||
+			names_word(command->words[i].text, "include"))
+			return true;
+	return false;
 }

@@ -13,6 +13,7 @@ enum readonly_flag {
 	READONLY_NO_OPERAND = 4,
 	READONLY_ONE_OPERAND = 8, /* a second would be written to */
 	READONLY_CHECKED = 16,	  /* by the list of those that run others: the rest reads */
+	READONLY_JQ = 32,	  /* its program may read files that are no operands */
 };
 
 struct readonly {
@@ -67,7 +68,8 @@ static const struct readonly commands[] = {
 	{"hexdump", "b c C d n o s v x e ", 0},
 	{"hostname", "f i I s d A ", READONLY_NO_OPERAND},
 	{"id", "a g G n r u z ", 0},
-	{"jq", "r c e s n S R j a C M tab indent arg argjson args jsonargs stream seq ", 0},
+	{"jq", "r c e s n S R j a C M tab indent arg argjson args jsonargs stream seq ",
+		READONLY_JQ},
 	{"ls",
 		"a A b B c C d f F g G h H i I k l L m n N o p q Q r R s S t T u U v w x X Z 1 "
 		"author block-size color full-time group-directories-first hide "
@@ -90,7 +92,7 @@ static const struct readonly commands[] = {
 	{"realpath", "e m L P q s z relative-to relative-base strip ", 0},
 	{"rev", "", 0},
 	{"rg",
-		"e f g t T m A B C j r M E d i S s w n N l c o u v F U P a q I 0 L H x z p b "
+		"e f g t T m A B C j r M E d i S s w n N l c o u v F U P a q I 0 L H x p b "
 		"glob iglob files-without-match hidden no-ignore files color colors heading "
 		"no-heading sort sortr json vimgrep max-filesize stats trim type-list "
 		"no-ignore-vcs no-ignore-parent no-messages count-matches passthru column "
@@ -102,7 +104,7 @@ static const struct readonly commands[] = {
 	{"sha256sum", "b c t z tag quiet status strict w ignore-missing ", 0},
 	{"sha512sum", "b c t z tag quiet status strict w ignore-missing ", 0},
 	{"sleep", "", READONLY_ANY},
-	{"sort", "b d f g i M h n R r V c C k m s t u z S parallel files0-from ", 0},
+	{"sort", "b d f g i M h n R r V c C k m s t u z S parallel ", 0},
 	{"stat", "c f L t printf ", 0},
 	{"strings", "a f n t e o d ", READONLY_NUMBERS},
 	{"tac", "b r s ", 0},
@@ -116,7 +118,7 @@ static const struct readonly commands[] = {
 	{"uname", "", READONLY_ANY},
 	{"uniq", "c d D u i f s w z ", READONLY_NUMBERS | READONLY_ONE_OPERAND},
 	{"uptime", "p s ", 0},
-	{"wc", "c m l w L files0-from total ", 0},
+	{"wc", "c m l w L total ", 0},
 	{"which", "a s ", 0},
 	{"whoami", "", READONLY_ANY},
 };
@@ -149,6 +151,8 @@ static bool options_read_only(const struct readonly *entry, const struct shell_c
 			return false;
 	}
 	if (entry->flags & READONLY_NO_OPERAND && operands)
+		return false;
+	if (entry->flags & READONLY_JQ && jq_loads(command))
 		return false;
 	return !(entry->flags & READONLY_ONE_OPERAND && operands > 1);
 }
