@@ -179,6 +179,33 @@ START_TEST(too_much_for_rules)
 }
 END_TEST
 
+/* What could not be looked at may lead to the floor: not even yolo allows it. */
+START_TEST(unseen_in_yolo)
+{
+	struct request_path path = {.given = str_new("/w/file", 7)};
+	struct pipeline_call call = {.type = REQUEST_TYPE_TOOL_CALL,
+		.mode = MODE_YOLO,
+		.mutating = true,
+		.judge = &judge,
+		.call = {.tool = bytes_of("Edit"),
+			.kind = KIND_EDIT,
+			.facts = FACT_UNRESOLVED,
+			.paths = &path,
+			.n_paths = 1,
+			.cwd = bytes_of("/w"),
+			.workspace = bytes_of("/w")}};
+	struct pipeline_result r;
+
+	ck_assert_int_eq(pipeline_run(&call, NULL, &r), 0);
+	ck_assert_int_eq(r.answer, PIPELINE_PASS);
+	path.resolved = str_ref(path.given);
+	ck_assert_int_eq(pipeline_run(&call, NULL, &r), 0);
+	ck_assert_int_eq(r.answer, PIPELINE_ALLOW);
+	str_unref(path.resolved);
+	str_unref(path.given);
+}
+END_TEST
+
 /* A million letters, each of which is an option. */
 START_TEST(too_many_options)
 {
@@ -217,6 +244,7 @@ int main(void)
 	tcase_add_test(t, lists_of_files);
 	tcase_add_test(t, arguments);
 	tcase_add_test(t, too_many_options);
+	tcase_add_test(t, unseen_in_yolo);
 	tcase_add_loop_test(t, too_much_for_rules, 0, 2);
 	suite_add_tcase(s, t);
 	srunner_run_all(sr, CK_NORMAL);
