@@ -1,5 +1,8 @@
 # SPDX-License-Identifier: MIT
 # What the broker says of a call, when it is asked and when it is meant.
+TESTS += tests/cases/count.py
+EXTRA_DIST += tests/cases/bypass.jsonl tests/cases/count.py tests/cases/links.jsonl \
+	tests/cases/own.jsonl
 if HAVE_CHECK
 check_PROGRAMS += tests/daemon/test_cases tests/daemon/test_explain
 TESTS += tests/daemon/test_cases tests/daemon/test_explain

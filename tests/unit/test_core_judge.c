@@ -58,7 +58,8 @@ static bool reads(const char *command, struct bytes cwd)
 
 static const char *const readers[] = {"cat", "expand", "fmt", "sort", "date -r", "date -f",
 	"grep -f", "grep -f f", "grep x", "grep --exclude-from", "ls", "ls -L", "find", "du",
-	"tree", "stat", "file", "readlink", "rg x", "rg --ignore-file", "git log --", "git diff", "git grep -f", "test -f", "df"};
+	"tree", "stat", "file", "readlink", "rg x", "rg --ignore-file",
+	"git log --", "git diff", "git grep -f", "test -f", "df"};
 
 START_TEST(link_leads_out)
 {

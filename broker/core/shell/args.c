@@ -125,14 +125,18 @@ static void option_next(struct shell_args *args, struct shell_arg *out)
 static void operand_next(struct shell_args *args, struct shell_arg *out)
 {
 	const struct option_table *const table = table_of(args);
+	const struct option_table *found;
 
 	out->value = out->word->text;
 	if (args->state & ARGS_SUBCOMMAND) {
 		out->kind = SHELL_ARG_SUBCOMMAND;
 		args->state &= ~(uint32_t)ARGS_SUBCOMMAND;
-		table_set(args, out->value.len && !(out->word->flags & SHELL_DYNAMIC)
-					? option_find(args->name, out->value)
-					: NULL);
+		found = out->value.len && !(out->word->flags & SHELL_DYNAMIC)
+				? option_find(args->name, out->value)
+				: NULL;
+		/* one dash is before its long options everywhere */
+		if (found || !table || !(table->flags & OPTION_SINGLE))
+			table_set(args, found);
 		return;
 	}
 	out->kind = SHELL_ARG_OPERAND;

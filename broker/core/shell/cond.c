@@ -78,11 +78,12 @@ static bool is_unary(const struct shell_word *word)
 }
 
 /* A binary operator that stands here; blanks follow it. */
-static bool binary_take(struct reader *r, bool *regex)
+static bool binary_take(struct reader *r, bool *regex, bool *arithmetic)
 {
 	static const char *const words[] = {"==", "=", "!=", "-eq", "-ne", "-lt", "-le", "-gt",
 		"-ge", "-nt", "-ot", "-ef", NULL};
 
+	*arithmetic = false;
 	*regex = take_word(r, "=~");
 	if (*regex)
 		return true;
@@ -95,11 +96,22 @@ static bool binary_take(struct reader *r, bool *regex)
 	}
 	for (const char *const *w = words; *w; w++)
 		if (at_word(r, *w)) {
-			r->arithmetic |= **w == '-' && (*w)[1] != 'o' && (*w)[2] != 't' &&
-					 (*w)[2] != 'f';
+			*arithmetic = **w == '-' && (*w)[1] != 'o' && (*w)[2] != 't' &&
+				      (*w)[2] != 'f';
+			r->arithmetic |= *arithmetic;
 			return take_word(r, *w);
 		}
 	return false;
+}
+
+/* What is evaluated as an expression may assign. */
+static void expression_assigns(struct reader *r, const struct shell_word *word)
+{
+	const struct bytes text = word->text;
+
+	if (memchr(text.data, '=', text.len) || memmem(text.data, text.len, "++", 2) ||
+		memmem(text.data, text.len, "--", 2))
+		r->out->flags |= SHELL_HAS_ASSIGN;
 }
 
 static bool term_ends(const struct reader *r)
@@ -111,8 +123,8 @@ static bool term_ends(const struct reader *r)
 
 static bool term_read(struct reader *r)
 {
-	struct shell_word *word;
-	bool regex;
+	struct shell_word *word, *left;
+	bool regex, arithmetic;
 
 	if (!skip_newlines(r))
 		return false;
@@ -136,14 +148,21 @@ static bool term_read(struct reader *r)
 		r->arithmetic |= op == 'v' || op == 't';
 		if (!operand_read(r, &word))
 			return false;
+		if (op == 'v')
+			expression_assigns(r, word);
 		return skip_newlines(r);
 	}
 	if (term_ends(r))
 		return skip_newlines(r);
-	if (!binary_take(r, &regex))
+	left = word;
+	if (!binary_take(r, &regex, &arithmetic))
 		return unread(r, not_clear);
 	if (regex ? !regex_read(r) : !operand_read(r, &word))
 		return false;
+	if (arithmetic) {
+		expression_assigns(r, left);
+		expression_assigns(r, word);
+	}
 	return skip_newlines(r);
 }
 

@@ -141,10 +141,23 @@ bool expand_backquote(struct reader *r, struct word_state *w, bool quoted)
 
 /* ---- arithmetic ---- */
 
+/* Whether an = or a doubled sign at p assigns; begin: of the expression. */
+static bool assigns(const char *begin, const char *p, const char *end)
+{
+	const char next = p + 1 < end ? p[1] : 0, before = p > begin ? p[-1] : 0;
+
+	if (*p == '+' || *p == '-')
+		return next == *p;
+	if (*p != '=' || next == '=' || before == '=' || before == '!')
+		return false;
+	return (before != '<' && before != '>') || (p - begin > 1 && p[-2] == before);
+}
+
 bool expand_arithmetic(struct reader *r, unsigned separators)
 {
 	struct word_state w;
 	unsigned depth = 0;
+	const char *const begin = r->in.p;
 
 	if (!enter(r))
 		return false;
@@ -182,6 +195,8 @@ bool expand_arithmetic(struct reader *r, unsigned separators)
 		} else if (c < 0 || (c == '\n' && r->docs) || strchr("\\'\";{}", c)) {
 			return unread(r, "an arithmetic expression that is not clear");
 		} else {
+			if (assigns(begin, p, r->in.end))
+				r->out->flags |= SHELL_HAS_ASSIGN;
 			r->in.p++;
 		}
 		r->stack = w.start;

@@ -21,6 +21,24 @@ static const char running[] =
 
 static const char letters_of_clone[] = "u c ";
 
+/* Options that are no shorter form of one of those, though they begin like it. */
+static const char whole[] = "text edit ";
+
+/* git takes the beginning of a long option for it. */
+static bool runs_shortened(struct bytes name)
+{
+	const char *p = running;
+
+	if (words_have(whole, name))
+		return false;
+	while ((p = memmem(p, strlen(p), name.data, name.len)) != NULL) {
+		if (p == running || p[-1] == ' ')
+			return true;
+		p += name.len;
+	}
+	return false;
+}
+
 static bool option_runs(struct bytes subcommand, const struct shell_arg *arg)
 {
 	const bool letter = arg->name.len == 1;
@@ -36,7 +54,7 @@ static bool option_runs(struct bytes subcommand, const struct shell_arg *arg)
 		return bytes_is(subcommand, "rebase");
 	if (letter && *(const char *)arg->name.data == 'i')
 		return bytes_is(subcommand, "rebase");
-	return words_have(running, arg->name);
+	return letter ? words_have(running, arg->name) : runs_shortened(arg->name);
 }
 
 static bool operand_runs(struct bytes subcommand, const struct shell_arg *arg)

@@ -239,6 +239,8 @@ bool wrapper_spawn(struct reader *r, uint32_t index, uint32_t k, uint32_t end, u
 	const struct shell_cwd *cwd);
 /* A shell with its options. */
 bool text_of_shell(struct reader *r, uint32_t index, bool sh);
+/* The name of what is open already, or of a connection: its content is no file's. */
+bool is_opened(struct bytes path);
 enum text_kind {
 	TEXT_OWN,     /* a process of its own */
 	TEXT_PRESENT, /* in the present shell: eval */

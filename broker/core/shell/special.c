@@ -54,6 +54,7 @@ enum special {
 	SPECIAL_ALIAS,
 	SPECIAL_MAPFILE,
 	SPECIAL_CHANGES, /* the meaning of other commands */
+	SPECIAL_HASH,
 	SPECIAL_SOURCE,
 };
 
@@ -76,6 +77,7 @@ static const struct named specials[] = {
 	{"exit", SPECIAL_EXIT},
 	{"export", SPECIAL_ASSIGNS},
 	{"getopts", SPECIAL_ASSIGNS},
+	{"hash", SPECIAL_HASH},
 	{"let", SPECIAL_ASSIGNS},
 	{"local", SPECIAL_ASSIGNS},
 	{"mapfile", SPECIAL_MAPFILE},
@@ -233,8 +235,16 @@ static bool special_finish(struct reader *r, struct shell_command *c, enum speci
 		if (c->nwords > 1)
 			unread_at(r, "a builtin that changes or runs others", c->offset);
 		break;
+	case SPECIAL_HASH:
+		/* -p names the program that another name stands for */
+		for (uint32_t k = 1; k < c->nwords; k++)
+			if (c->words[k].flags & SHELL_DYNAMIC || has_text(&c->words[k], "-"))
+				unread_at(r, "a builtin that changes or runs others",
+					c->words[k].offset);
+		break;
 	case SPECIAL_SOURCE:
-		if (c->nwords > 1 && c->words[1].flags & SHELL_PROC)
+		if (c->nwords > 1 &&
+			(c->words[1].flags & SHELL_PROC || is_opened(c->words[1].text)))
 			unread_at(r, "a script that is made by a command", c->words[1].offset);
 		break;
 	}

@@ -69,6 +69,18 @@ bool text_read(struct reader *r, uint32_t index, struct bytes text, uint32_t off
 	return true;
 }
 
+bool is_opened(struct bytes path)
+{
+	static const char *const folders[] = {"/dev/stdin", "/dev/fd/", "/dev/tcp/",
+		"/dev/udp/", "/proc/self/fd/", "/proc/thread-self/fd/"};
+
+	for (size_t i = 0; i < sizeof(folders) / sizeof(folders[0]); i++)
+		if (path.len >= strlen(folders[i]) &&
+			memcmp(path.data, folders[i], strlen(folders[i])) == 0)
+			return true;
+	return false;
+}
+
 static const char dynamic[] = "a text to run that is not known";
 
 bool text_word(struct reader *r, uint32_t index, const struct shell_word *word,
@@ -271,11 +283,16 @@ bool text_of_shell(struct reader *r, uint32_t index, bool sh)
 	if (o.text) {
 		if (o.k < c->nwords)
 			return text_word(r, index, &c->words[o.k], TEXT_OWN, sh);
+		if (c->flags & SHELL_MORE)
+			unread_at(r, "a shell's words that are not known", c->offset);
 		return true;
 	}
 	if (o.k >= c->nwords || o.input)
 		return input_runs(r, index, sh);
-	if (bytes_is(c->words[o.k].text, "/dev/stdin"))
+	if (bytes_is(c->words[o.k].text, "/dev/stdin") ||
+		bytes_is(c->words[o.k].text, "/dev/fd/0"))
 		return input_runs(r, index, sh);
+	if (is_opened(c->words[o.k].text))
+		unread_at(r, "a script that is no file", c->words[o.k].offset);
 	return true;
 }
