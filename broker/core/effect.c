@@ -394,6 +394,7 @@ int history_request(
 
 		why_read(r->why, &why);
 		row->rule = why.rule;
+		row->rule_id = why.rule_id;
 		row->floor = why.floor;
 		TRY(effect_keep(e, r->why));
 	}

@@ -437,6 +437,7 @@ int64_t request_deadline(const struct request *q, struct instant now, int64_t *r
 /* What the pipeline found of a request; data NULL: nothing. */
 struct why {
 	struct bytes rule;  /* that decided or asks */
+	uint64_t rule_id;   /* of a standing one; 0 */
 	struct bytes floor; /* name of the entry that was hit */
 	struct bytes about; /* what is on it */
 	struct bytes what;  /* the word or path that hit it, at most WHY_WHAT_MAX of it */

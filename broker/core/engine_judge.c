@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Requests in the eyes of the pipeline, and what it found of them. */
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -42,7 +43,7 @@ void judge_request(struct engine *e, const struct request *q, struct pipeline_ca
 	};
 }
 
-/* ---- why: a text of four parts, of which the last may hold anything ---- */
+/* ---- why: a text of five parts, of which the last may hold anything ---- */
 
 static size_t part(char *to, struct bytes text)
 {
@@ -52,18 +53,23 @@ static size_t part(char *to, struct bytes text)
 	return text.len + 1;
 }
 
-static struct str *why_make(struct bytes rule, const struct floor_hit *hit)
+static struct str *why_make(struct bytes rule, uint64_t id, const struct floor_hit *hit)
 {
 	const struct bytes name = bytes_of(hit->name), about = bytes_of(hit->about);
 	const struct bytes what = {
 		hit->what.data, hit->what.len < WHY_WHAT_MAX ? hit->what.len : WHY_WHAT_MAX};
-	char *const text = malloc(rule.len + name.len + about.len + what.len + 4);
+	char number[24] = "";
+	const int digits =
+		id ? snprintf(number, sizeof(number), "%llu", (unsigned long long)id) : 0;
+	char *const text = malloc(
+		rule.len + (size_t)digits + name.len + about.len + what.len + 5);
 	struct str *s;
 	size_t n;
 
 	if (!text)
 		return NULL;
 	n = part(text, rule);
+	n += part(text + n, bytes_of(number));
 	n += part(text + n, name);
 	n += part(text + n, about);
 	n += part(text + n, what);
@@ -85,13 +91,18 @@ static struct bytes next_part(const char **at, const char *end, bool last)
 void why_read(const struct str *why, struct why *out)
 {
 	const char *at, *end;
+	struct bytes number;
 
-	*out = (struct why){{NULL, 0}, {NULL, 0}, {NULL, 0}, {NULL, 0}};
+	*out = (struct why){.rule_id = 0};
 	if (!why)
 		return;
 	at = why->data;
 	end = at + why->len;
 	out->rule = next_part(&at, end, false);
+	number = next_part(&at, end, false);
+	for (size_t i = 0; i < number.len; i++)
+		out->rule_id = out->rule_id * 10 +
+			       (uint64_t)(((const char *)number.data)[i] - '0');
 	out->floor = next_part(&at, end, false);
 	out->about = next_part(&at, end, false);
 	out->what = next_part(&at, end, true);
@@ -109,10 +120,10 @@ int request_note_why(struct engine *e, struct request *q, const struct pipeline_
 		if (!text)
 			return -ENOMEM;
 		line = (struct bytes){text, rule_print(rule, text)};
-		why = why_make(line, &r->floor);
+		why = why_make(line, r->rule.rule->id, &r->floor);
 		free(text);
 	} else if (r->floor.name) {
-		why = why_make((struct bytes){NULL, 0}, &r->floor);
+		why = why_make((struct bytes){NULL, 0}, 0, &r->floor);
 	} else {
 		return entity_set_str(&e->r, q, &q->s.r.why, NULL);
 	}

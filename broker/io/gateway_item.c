@@ -227,6 +227,8 @@ static void put_why(struct wire_open *m, const struct str *found)
 
 	item_put_rule(m, found);
 	why_read(found, &why);
+	if (why.rule_id)
+		wire_map_u64(m, "rule_id", why.rule_id);
 	if (!why.floor.data)
 		return;
 	wire_map_key(m, "floor");

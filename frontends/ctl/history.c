@@ -93,6 +93,10 @@ static void why_cell(struct table *t, const struct approval_value *item, bool ru
 		if (len && why.len)
 			text_add(&why, ": ");
 		text_addn(&why, s, len);
+		if (len && !strcmp(keys[rule][i], "rule") && approval_value_get(item, "rule_id"))
+			text_printf(&why, " (rule %lld)",
+				(long long)approval_value_int(
+					approval_value_get(item, "rule_id")));
 	}
 	table_cell_styled(t, text_string(&why), why.len, STYLE_PLAIN);
 	text_free(&why);

@@ -336,6 +336,9 @@ static int field_rule(const struct output *o, const struct approval_value *item)
 	if (!*approval_value_text(item, "rule"))
 		return 0;
 	text_add_value(&t, approval_value_get(item, "rule"));
+	if (approval_value_get(item, "rule_id"))
+		text_printf(&t, " (standing rule %lld)",
+			(long long)approval_value_int(approval_value_get(item, "rule_id")));
 	return field_text(o, "Rule", &t);
 }
 

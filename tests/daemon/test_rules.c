@@ -346,11 +346,13 @@ START_TEST(standing)
 	changed(&other, "added", id);
 	allowed("frob x", "allow Bash(frob *)");
 	allowed("frob y", NULL);
+	history_has(&f, "decision", id);
 	/* the same once more is the same one */
 	ck_assert_uint_eq(added(&f, "allow Bash(frob *)"), id);
 	denies = added(&f, "deny Bash(frob z)");
 	ck_assert_uint_gt(denies, id);
 	denied("frob z", "deny Bash(frob z)");
+	history_has(&f, "decision", denies);
 	ck_assert_uint_eq(listed(&f, "allow Bash(frob *)", &matches, 1), 3);
 	ck_assert_int_eq(matches, 2);
 	/* they outlive files that are read anew */
