@@ -161,6 +161,7 @@ static int answer_fill(struct explainer *x, const struct pipeline_result *r,
 		if (!x->rule)
 			return -ENOMEM;
 		rule_print(r->rule.rule->rule, x->rule);
+		out->line = r->rule.rule->line;
 	}
 	out->rule = x->rule;
 	out->floor = r->floor.name;

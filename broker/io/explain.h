@@ -61,6 +61,7 @@ struct explanation {
 	const char *message; /* for the model, of a denial; or NULL */
 	/* NULL: none; until the explainer is asked again */
 	const char *rule, *floor, *about;
+	uint32_t line; /* of the rule, in the text of rules; 0: none */
 	struct bytes what; /* that hit the floor */
 	unsigned n;
 	struct {

@@ -190,7 +190,7 @@ static int query_get(struct gateway *g, struct client *client, const struct wire
 
 /* ---- history ---- */
 
-static void row_pack(struct wire_buffer *b, const struct history_row *r)
+static void row_pack(struct wire_buffer *b, const struct history_row *r, bool whole)
 {
 	static const uint8_t zero[32];
 	char id[ID_STRING_SIZE];
@@ -227,7 +227,7 @@ static void row_pack(struct wire_buffer *b, const struct history_row *r)
 	PUT_TEXT("by", by)
 	PUT_TEXT("detail", detail)
 #undef PUT_TEXT
-	if (r->input.len && r->input.len <= LIMIT_INLINE_INPUT)
+	if (r->input.len && (whole || r->input.len <= LIMIT_INLINE_INPUT))
 		wire_map_raw(&m, "input", r->input);
 	else if (r->input.len)
 		wire_map_u64(&m, "input_size", r->input.len);
@@ -272,7 +272,7 @@ struct history_page {
 	unsigned n, limit;
 	uint64_t last;
 	size_t read; /* bytes of inputs, also of such as are not part of the page */
-	bool more;
+	bool more, whole;
 };
 
 static int history_row_take(void *arg, const struct history_row *row)
@@ -284,7 +284,7 @@ static int history_row_take(void *arg, const struct history_row *row)
 		return -ECANCELED;
 	}
 	wire_array_item(p->a);
-	row_pack(p->b, row);
+	row_pack(p->b, row, p->whole);
 	p->last = row->seq;
 	p->read += row->input.len;
 	p->n++;
@@ -325,6 +325,7 @@ static int query_history(struct gateway *g, struct client *client, const struct 
 	if (enum_filter(q.event, history_event_parse, &hq.event) < 0)
 		return answer_bad_value(g, client, f->id, "event"), 0;
 	page.limit = q.limit ? q.limit : LIMIT_PAGE_DEFAULT;
+	page.whole = q.whole;
 	hq.after = q.after;
 	hq.before = q.before;
 	hq.limit = page.limit + 1;

@@ -9,6 +9,7 @@
 #include "frontends/common/duration.h"
 #include "frontends/common/json.h"
 #include "frontends/ctl/ctl.h"
+#include "frontends/ctl/history.h"
 #include "frontends/ctl/item.h"
 #include "libapproval/limits.h"
 
@@ -25,6 +26,7 @@ enum {
 	OPTION_UNTIL,
 	OPTION_OLDEST,
 	OPTION_VERIFY,
+	OPTION_REPLAY,
 };
 
 const struct option_def ctl_history_options[] = {
@@ -40,6 +42,7 @@ const struct option_def ctl_history_options[] = {
 	{OPTION_SINCE, "since", "TIME", "not before; 2h, 2026-01-31, '2026-01-31 12:00'"},
 	{OPTION_UNTIL, "until", "TIME", "not after"},
 	{OPTION_VERIFY, "verify", NULL, "prove that no record was changed or removed"},
+	{OPTION_REPLAY, "replay", "RULES", "what the rules of this file would have said"},
 	OPTION_DEF_JSON,
 	{0},
 };
@@ -229,6 +232,20 @@ static int history_show(struct history *h)
 	return status;
 }
 
+/* All of them, unless so many are asked for. */
+static int history_again(const struct history *h, const char *rules)
+{
+	char *session = NULL;
+	int status = history_session(h->c, h->session, &session);
+	const struct history_filter filter = {session, h->agent, h->tool, h->rule, h->verdict,
+		h->source, NULL, h->since, h->until, h->limit};
+
+	if (!status)
+		status = history_replay(h->c, &filter, rules);
+	free(session);
+	return status;
+}
+
 /* ---- verify ---- */
 
 struct verification {
@@ -327,7 +344,8 @@ static int history_verify(struct ctl *c)
 
 int ctl_history(void *ctl, struct options *o)
 {
-	struct history h = {.c = ctl, .since = -1, .until = -1, .limit = LIMIT_SHOWN};
+	struct history h = {.c = ctl, .since = -1, .until = -1, .limit = UINT64_MAX};
+	const char *rules = NULL;
 	int key, status;
 
 	while ((key = options_next(o)) > OPTIONS_END) {
@@ -355,6 +373,7 @@ int ctl_history(void *ctl, struct options *o)
 		case OPTION_SINCE: bad = options_time(o, o->value, &h.since); break;
 		case OPTION_UNTIL: bad = options_time(o, o->value, &h.until); break;
 		case OPTION_VERIFY: h.verify = true; break;
+		case OPTION_REPLAY: rules = o->value; break;
 		default: ctl_option(h.c, o, key);
 		}
 		if (bad)
@@ -365,9 +384,16 @@ int ctl_history(void *ctl, struct options *o)
 	if (o->n_operands)
 		return options_wrong(o, "'%s': history takes no operands", o->operands[0]);
 
+	if (rules && (h.event || h.verify || h.oldest))
+		return options_wrong(o, "--replay looks at all calls, the oldest first");
+	if (h.limit == UINT64_MAX)
+		h.limit = rules ? 0 : LIMIT_SHOWN;
+
 	status = ctl_open_frontend(h.c);
 	if (!status)
-		status = h.verify ? history_verify(h.c) : history_show(&h);
+		status = h.verify ? history_verify(h.c)
+			 : rules  ? history_again(&h, rules)
+				  : history_show(&h);
 	return status;
 }
 

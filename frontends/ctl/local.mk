@@ -18,11 +18,13 @@ approvalctl_SOURCES = \
 	frontends/ctl/floor_file.c \
 	frontends/ctl/floor_file.h \
 	frontends/ctl/history.c \
+	frontends/ctl/history.h \
 	frontends/ctl/item.c \
 	frontends/ctl/item.h \
 	frontends/ctl/list.c \
 	frontends/ctl/loop.c \
 	frontends/ctl/main.c \
+	frontends/ctl/replay.c \
 	frontends/ctl/request.c \
 	frontends/ctl/request.h \
 	frontends/ctl/rules.c \

@@ -155,7 +155,8 @@ WIRE_DECLARE(turns_reply, WIRE_TURNS_REPLY_LIST)
 	F(m, STR, event, WIRE_OPTIONAL, LIMIT_NAME)                                            \
 	F(m, I64, since, WIRE_OPTIONAL, WIRE_COUNT_MAX)                                        \
 	F(m, I64, until, WIRE_OPTIONAL, WIRE_COUNT_MAX)                                        \
-	F(m, BOOL, newest, WIRE_OPTIONAL, 0)
+	F(m, BOOL, newest, WIRE_OPTIONAL, 0)                                                   \
+	F(m, BOOL, whole, WIRE_OPTIONAL, 0)
 WIRE_DECLARE(history, WIRE_HISTORY_LIST)
 
 #define WIRE_HISTORY_REPLY_LIST(F, m)                                                          \

@@ -262,7 +262,7 @@ START_TEST(history_of_rules)
 	for (const char *p = r.text; *p; p++)
 		ck_assert_int_ne(*p, '\x1b');
 #define HAS(s) ck_assert_msg(strstr(r.text, s) != NULL, "%s in\n%s", s, r.text)
-	HAS("\tdeny\trule\tBash\trm -r /\tdeny Bash(rm *)\\x1b[2J\n");
+	HAS("\tdeny\trule\tBash\trm -r /\tdeny Bash(rm *)\\x1b[2J (rule 7)\n");
 	HAS("\tdeny\tuser\tBash\trm -r /\tprivate-keys: just this one\n");
 	HAS("\trule_added\t-\tproject\t-\t-\tdeny Bash(rm *)\\x1b[2J\tuid 0: "
 	    "settings.json:3\n");

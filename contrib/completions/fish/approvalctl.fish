@@ -93,6 +93,7 @@ complete -c approvalctl -n '__fish_seen_subcommand_from history' -l event -x \
 complete -c approvalctl -n '__fish_seen_subcommand_from history' -l since -x -d 'Not before'
 complete -c approvalctl -n '__fish_seen_subcommand_from history' -l until -x -d 'Not after'
 complete -c approvalctl -n '__fish_seen_subcommand_from history' -l verify -d 'Prove that none was changed'
+complete -c approvalctl -n '__fish_seen_subcommand_from history' -l replay -r -F -d 'What these rules would have said'
 
 set -l trust '__fish_seen_subcommand_from rules; and __fish_seen_subcommand_from trust'
 complete -c approvalctl -n '__fish_seen_subcommand_from rules; and not __fish_seen_subcommand_from trust' \
