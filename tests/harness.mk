@@ -12,6 +12,7 @@ EXTRA_DIST += \
 	tests/harness/grace.scn \
 	tests/harness/headless.conf \
 	tests/harness/headless.scn \
+	tests/harness/loop.scn \
 	tests/harness/policy-bye.scn \
 	tests/harness/policy.conf \
 	tests/harness/policy.scn \

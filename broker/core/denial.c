@@ -31,8 +31,8 @@ const char *denial_message(enum source source, enum step step, enum request_stat
 		       "same end by other means.";
 	case SOURCE_REPEAT:
 		return "This tool call was not performed: the same call was denied before in "
-		       "this "
-		       "turn." TAIL;
+		       "this turn, and nobody is asked about it again. Each further one is "
+		       "denied at once." TAIL;
 	case SOURCE_BUDGET:
 		return "This tool call was not performed: this turn reached its budget and was "
 		       "ended. Stop here and make no further tool calls until the user writes "

@@ -158,8 +158,8 @@ static void harness(const char *const *words)
 #define HARNESS(...) harness((const char *const[]){__VA_ARGS__, NULL})
 
 static const char *const scenarios[] = {"chain", "check", "deadline", "disconnect", "edited",
-	"elsewhere", "first-wins", "grace", "headless", "policy", "policy-bye", "raw", "repeat",
-	"restart", "resubmit", "self-approval", "supersede", "suspend"};
+	"elsewhere", "first-wins", "grace", "headless", "loop", "policy", "policy-bye", "raw",
+	"repeat", "restart", "resubmit", "self-approval", "supersede", "suspend"};
 
 START_TEST(scenario)
 {
