@@ -15,7 +15,7 @@
 #include "tests/daemon/broker.h"
 #include "tests/daemon/raw.h"
 
-#define MANY 60000u
+#define MANY (broker_valgrind() ? 2000u : 60000u)
 #define BIG  (300u << 10)
 
 static struct broker b;
@@ -275,12 +275,13 @@ END_TEST
 /* A long history takes no more memory than a short one. */
 START_TEST(memory)
 {
+	const unsigned n = MANY;
 	struct rusage usage;
+	char command[64];
 	struct run r;
 
 	store_begin();
-	for (unsigned i = 0; i < MANY; i++) {
-		char command[64];
+	for (unsigned i = 0; i < n; i++) {
 
 		snprintf(command, sizeof(command), "make -j%u x%u | sort > out", i % 9, i);
 		command_put(command, VERDICT_ALLOW, SOURCE_RULE, STEP_ALLOW_RULES);
@@ -288,8 +289,8 @@ START_TEST(memory)
 	store_end();
 	rules_write("allow Bash(make:*)\n");
 	ck_assert_int_eq(RUN_WHOLE(&r, "history", "--replay", rules), 0);
-	ck_assert_msg(strstr(r.text, "60000 calls, 60000 would change.") != NULL, "%s %s",
-		r.len > 300 ? r.text + r.len - 300 : r.text, r.error);
+	snprintf(command, sizeof(command), "%u calls, %u would change.", n, n);
+	ck_assert_ptr_nonnull(strstr(r.text, command));
 	run_free(&r);
 	ck_assert_int_eq(getrusage(RUSAGE_CHILDREN, &usage), 0);
 #ifndef SANITIZED
