@@ -12,6 +12,12 @@ tests_daemon_test_floor_list_SOURCES = tests/daemon/test_floor_list.c
 tests_daemon_test_floor_list_CFLAGS = $(AM_CFLAGS) $(CHECK_CFLAGS) $(JSON_CFLAGS)
 tests_daemon_test_floor_list_LDADD = tests/daemon/libtestdaemon.la $(JSON_LIBS)
 
+check_PROGRAMS += tests/daemon/test_rules_test
+TESTS += tests/daemon/test_rules_test
+tests_daemon_test_rules_test_SOURCES = tests/daemon/test_rules_test.c
+tests_daemon_test_rules_test_CFLAGS = $(AM_CFLAGS) $(CHECK_CFLAGS) $(JSON_CFLAGS)
+tests_daemon_test_rules_test_LDADD = tests/daemon/libtestdaemon.la $(JSON_LIBS)
+
 check_PROGRAMS += tests/unit/test_project_file
 TESTS += tests/unit/test_project_file
 tests_unit_test_project_file_SOURCES = tests/unit/test_project_file.c tests/unit/io_util.h

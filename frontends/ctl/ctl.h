@@ -36,6 +36,11 @@ enum ctl_option {
 	{                                                                                      \
 		OPTION_JSON, "json", NULL, "one JSON object on each line"                      \
 	}
+#define OPTION_DEF_SOCKET                                                                      \
+	{                                                                                      \
+		OPTION_SOCKET, "socket", "PATH",                                               \
+			"the broker's socket (default: the usual places)"                      \
+	}
 
 int ctl_ask(void *ctl, struct options *o);
 int ctl_check(void *ctl, struct options *o);
@@ -60,6 +65,7 @@ int ctl_floor(void *ctl, struct options *o);
 int ctl_rules_agents(void *ctl, struct options *o);
 int ctl_rules_import(void *ctl, struct options *o);
 int ctl_rules_trust(void *ctl, struct options *o);
+int ctl_rules_test(void *ctl, struct options *o);
 
 extern const struct option_def ctl_ask_options[], ctl_check_options[], ctl_list_options[],
 	ctl_show_options[], ctl_allow_options[], ctl_deny_options[], ctl_watch_options[],
@@ -67,7 +73,7 @@ extern const struct option_def ctl_ask_options[], ctl_check_options[], ctl_list_
 	ctl_resume_options[], ctl_end_turn_options[], ctl_history_options[],
 	ctl_explain_options[], ctl_rules_options[], ctl_stats_options[],
 	ctl_doctor_options[], ctl_rules_import_options[], ctl_rules_trust_options[],
-	ctl_floor_options[];
+	ctl_rules_test_options[], ctl_floor_options[];
 
 /* --socket and --json, for a command's own loop. */
 void ctl_option(struct ctl *c, const struct options *o, int key);

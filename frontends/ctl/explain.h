@@ -4,6 +4,7 @@
 #define CTL_EXPLAIN_H
 
 #include "frontends/ctl/ctl.h"
+#include "frontends/ctl/request.h"
 
 /* JSON lines from standard input, without a broker. */
 int explain_offline(struct ctl *c);
@@ -15,6 +16,8 @@ struct explain_given {
 	char **words; /* a command line */
 	int n_words;
 };
+/* One word is a command line by itself; several are quoted for one, as those of `ask`. */
+int explain_line(struct ctl_request *q, char **words, int n);
 int explain_live(struct ctl *c, struct options *o, const struct explain_given *g);
 
 #endif

@@ -293,8 +293,7 @@ static int call_explain(
 	return status;
 }
 
-/* One word is a command line by itself; several are quoted for one, as those of `ask`. */
-static int request_line(struct ctl_request *q, char **words, int n)
+int explain_line(struct ctl_request *q, char **words, int n)
 {
 	int r = request_words(q, words, n);
 
@@ -319,7 +318,7 @@ int explain_live(struct ctl *c, struct options *o, const struct explain_given *g
 		return status ? status : request_explain(c, g->request);
 	}
 	r = g->input ? request_json(&q, g->input, &why)
-		     : request_line(&q, g->words, g->n_words);
+		     : explain_line(&q, g->words, g->n_words);
 	if (r == -EINVAL && g->input)
 		status = options_wrong(o, "the input is no JSON: %s", why);
 	else

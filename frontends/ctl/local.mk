@@ -30,6 +30,9 @@ approvalctl_SOURCES = \
 	frontends/ctl/rules.c \
 	frontends/ctl/rules_agents.c \
 	frontends/ctl/rules_import.c \
+	frontends/ctl/rules_match.c \
+	frontends/ctl/rules_match.h \
+	frontends/ctl/rules_test.c \
 	frontends/ctl/session.c \
 	frontends/ctl/trust.c \
 	frontends/ctl/trust.h \

@@ -279,7 +279,7 @@ static int rules_remove(struct ctl *c, struct options *o)
 
 static bool has_own_options(const char *verb)
 {
-	static const char *const verbs[] = {"import", "trust"};
+	static const char *const verbs[] = {"import", "test", "trust"};
 
 	for (size_t i = 0; i < sizeof(verbs) / sizeof(verbs[0]); i++)
 		if (strcmp(verb, verbs[i]) == 0)
@@ -319,5 +319,5 @@ int ctl_rules(void *ctl, struct options *o)
 		return rules_remove(c, o);
 	if (strcmp(verb, "lint") == 0)
 		return rules_lint(c, o);
-	return options_wrong(o, "'%s': list, add, remove, lint, trust or import", verb);
+	return options_wrong(o, "'%s': list, add, remove, lint, test, trust or import", verb);
 }

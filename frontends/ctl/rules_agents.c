@@ -12,6 +12,12 @@ static const struct command commands[] = {
 		"if\n"
 		"some were refused or narrowed, 65 if FILE is not what it should be.",
 		ctl_rules_import_options, false, ctl_rules_import},
+	{"test", "[--] COMMAND [ARGUMENT]...|--path PATH|--url URL|--input JSON",
+		"Tell what each rule says of a call",
+		"Exits with what the rules say: 0 for allow, 77 for deny, 79 for ask, 1 for "
+		"nothing. One\n"
+		"operand is a command line of a shell, as it stands.",
+		ctl_rules_test_options, true, ctl_rules_test},
 	{"trust", "[PROJECT]", "Let the rules that a project brings along allow, too",
 		"Shows the file whole before it asks. A file that is changed is not trusted any "
 		"more.",

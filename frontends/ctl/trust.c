@@ -23,6 +23,7 @@ const struct option_def ctl_rules_trust_options[] = {
 	{OPTION_REMOVE, "remove", NULL, "do not trust the project any more"},
 	{OPTION_LIST, "list", NULL, "the projects that are trusted, and those in use"},
 	{OPTION_UID, "uid", "UID", "for another user's agents; for root"},
+	OPTION_DEF_SOCKET,
 	OPTION_DEF_JSON,
 	{0},
 };
@@ -62,23 +63,18 @@ static bool is_barred(const char *folder)
 	return barred;
 }
 
-/* The workspace of an agent in that folder, as the broker finds it. */
-static int project_find(struct trust *t, const char *word)
+int trust_project(const char *folder, char **out)
 {
 	char *at, *slash;
 
-	t->project = realpath(word, NULL);
-	if (!t->project) {
-		ctl_say(t->c, "%s: %s", word, strerror(errno));
-		return errno == ENOMEM ? STATUS_INTERNAL : STATUS_NO_INPUT;
-	}
-	if (is_barred(t->project)) {
-		ctl_say(t->c, "%s: no project: it is the home folder, or above it", t->project);
-		return STATUS_USAGE;
-	}
-	at = strdup(t->project);
+	*out = realpath(folder, NULL);
+	if (!*out)
+		return -errno;
+	if (is_barred(*out))
+		return 1;
+	at = strdup(*out);
 	if (!at)
-		return ctl_own(t->c, -ENOMEM);
+		return -ENOMEM;
 	while (!is_barred(at) && !has_git(at)) {
 		slash = strrchr(at, '/');
 		*(slash == at ? slash + 1 : slash) = '\0';
@@ -86,10 +82,24 @@ static int project_find(struct trust *t, const char *word)
 	if (is_barred(at)) {
 		free(at);
 	} else {
-		free(t->project);
-		t->project = at;
+		free(*out);
+		*out = at;
 	}
-	return STATUS_OK;
+	return 0;
+}
+
+static int project_find(struct trust *t, const char *word)
+{
+	const int r = trust_project(word, &t->project);
+
+	if (r < 0)
+		ctl_say(t->c, "%s: %s", word, strerror(-r));
+	else if (r > 0)
+		ctl_say(t->c, "%s: no project: it is the home folder, or above it", t->project);
+	return r == -ENOMEM ? STATUS_INTERNAL
+	       : r < 0	    ? STATUS_NO_INPUT
+	       : r > 0	    ? STATUS_USAGE
+			    : STATUS_OK;
 }
 
 /* ---- what is seen ---- */

@@ -95,6 +95,16 @@ complete -c approvalctl -n '__fish_seen_subcommand_from history' -l until -x -d 
 complete -c approvalctl -n '__fish_seen_subcommand_from history' -l verify -d 'Prove that none was changed'
 complete -c approvalctl -n '__fish_seen_subcommand_from history' -l replay -r -F -d 'What these rules would have said'
 
+set -l test '__fish_seen_subcommand_from rules; and __fish_seen_subcommand_from test'
+complete -c approvalctl -n '__fish_seen_subcommand_from rules; and not __fish_seen_subcommand_from test' \
+	-a test -d 'Tell what each rule says of a call'
+complete -c approvalctl -n "$test" -l rules -r -F -d 'The rules of a file, without a broker'
+complete -c approvalctl -n "$test" -l tool -x -d 'The tool'
+complete -c approvalctl -n "$test" -l path -r -F -d 'The file that it is for'
+complete -c approvalctl -n "$test" -l url -x -d 'What it fetches'
+complete -c approvalctl -n "$test" -l input -x -d 'Its whole input'
+complete -c approvalctl -n "$test" -l cwd -x -a '(__fish_complete_directories)' -d 'Where it would run'
+complete -c approvalctl -n "$test" -l workspace -x -a '(__fish_complete_directories)' -d 'The workspace'
 set -l trust '__fish_seen_subcommand_from rules; and __fish_seen_subcommand_from trust'
 complete -c approvalctl -n '__fish_seen_subcommand_from rules; and not __fish_seen_subcommand_from trust' \
 	-a trust -d 'Let the rules that a project brings along allow, too'
