@@ -70,6 +70,7 @@
 #define LIMIT_RULES	    65536u /* rules in force at once */
 #define LIMIT_RULE_STEPS    (32u << 20) /* characters compared with rules for one call; more: asked */
 #define LIMIT_RULE_ARGS	    65536u /* options and operands of one command; more: asked */
+#define LIMIT_LINT_STEPS    (256u << 20) /* characters by characters of rules compared in lint */
 #define LIMIT_RULE_FILE	    (4u << 20) /* bytes of a file of rules */
 #define LIMIT_RULE_FILES    1024u /* files in a folder of them */
 #define LIMIT_PROJECT_FILE  (256u << 10) /* bytes of a project's: whoever works in it may write it */

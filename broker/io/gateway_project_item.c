@@ -258,16 +258,19 @@ static void put_rule_text(struct wire_open *m, const char *key, const struct rul
 	free(text);
 }
 
-static void warnings_put(struct wire_open *m, struct ruleset *rules)
+/* Whether there are more than these. */
+static bool warnings_put(struct wire_open *m, struct ruleset *rules)
 {
 	struct lint_warning *const warnings = calloc(LIMIT_PAGE, sizeof(*warnings));
+	const struct wire_mark from = wire_buffer_mark(m->b);
 	struct wire_open a, w;
-	size_t n = 0;
+	size_t n = 0, i;
+	const int how = warnings ? ruleset_lint(rules, warnings, LIMIT_PAGE, &n) : -ENOMEM;
 
-	if (!warnings || ruleset_lint(rules, warnings, LIMIT_PAGE, &n) < 0)
+	if (how < 0)
 		m->b->error = -ENOMEM;
 	wire_array_open(&a, m->b);
-	for (size_t i = 0; !m->b->error && i < n && i < LIMIT_PAGE; i++) {
+	for (i = 0; how >= 0 && i < n && i < LIMIT_PAGE && page_room(m->b, from); i++) {
 		wire_array_item(&a);
 		wire_map_open(&w, m->b);
 		wire_map_strz(&w, "code", lint_code_name(warnings[i].code));
@@ -280,6 +283,7 @@ static void warnings_put(struct wire_open *m, struct ruleset *rules)
 	}
 	wire_close(&a);
 	free(warnings);
+	return how > 0 || i < n;
 }
 
 int project_answer(const struct trust_call *c, const struct project_file *file)
@@ -292,6 +296,7 @@ int project_answer(const struct trust_call *c, const struct project_file *file)
 	struct ruleset *rules = NULL;
 	struct wire_buffer *b;
 	struct wire_open m;
+	bool more = false;
 	int err = read ? project_parse(c, file, &rules, &problem) : 0;
 
 	if (err == -ENOMEM)
@@ -320,13 +325,14 @@ int project_answer(const struct trust_call *c, const struct project_file *file)
 		wire_map_nil(&m, "text");
 	wire_map_key(&m, "warnings");
 	if (rules) {
-		warnings_put(&m, rules);
+		more = warnings_put(&m, rules);
 	} else {
 		struct wire_open a;
 
 		wire_array_open(&a, b);
 		wire_close(&a);
 	}
+	wire_map_bool(&m, "more", more);
 	wire_close(&m);
 	stage_end(g, c->client, true);
 	g->n_commands++;

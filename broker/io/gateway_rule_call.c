@@ -163,7 +163,7 @@ static int rules_lint(struct gateway *g, struct client *client, const struct wir
 			warning_pack(g, b, &warnings[i]);
 		}
 	wire_close(&a);
-	wire_map_bool(&m, "more", i < n);
+	wire_map_bool(&m, "more", err > 0 || i < n);
 	wire_close(&m);
 	stage_end(g, client, true);
 	g->n_commands++;

@@ -158,6 +158,8 @@ static int show(const struct trust *t, const struct output *o, const struct appr
 		r = output_field(o, "empty", file, strlen(file));
 	for (size_t i = 0; !r && i < approval_value_count(warnings); i++)
 		r = show_warning(o, approval_value_at(warnings, i));
+	if (!r && approval_value_bool(approval_value_get(v, "more")))
+		output_printf(o, "There may be more to warn of.\n");
 	if (!r)
 		output_printf(o, "hash: %s\n", approval_value_text(v, "hash"));
 	if (!r && strcmp(approval_value_text(v, "state"), "changed") == 0)

@@ -285,7 +285,8 @@ WIRE_DECLARE(rules_project, WIRE_RULES_PROJECT_LIST)
 #define WIRE_RULES_PROJECT_REPLY_LIST(F, m)                                                    \
 	WIRE_PROJECT_FIELDS(F, m)                                                              \
 	F(m, BIN, text, WIRE_NILLED, 0)                                                        \
-	F(m, ARRAY, warnings, WIRE_REQUIRED, 0)
+	F(m, ARRAY, warnings, WIRE_REQUIRED, 0)                                                \
+	F(m, BOOL, more, WIRE_REQUIRED, 0)
 WIRE_DECLARE(rules_project_reply, WIRE_RULES_PROJECT_REPLY_LIST)
 
 #define WIRE_RULES_TRUST_LIST(F, m)                                                            \

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include <check.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -94,6 +95,34 @@ START_TEST(warnings)
 }
 END_TEST
 
+/* Many rules that all begin alike are not all compared; many that do not, are. */
+START_TEST(bounded)
+{
+	const struct rule_origin o = {
+		.scope = RULE_USER, .uid = RULE_ANY_UID, .file = bytes_of("rules")};
+	struct rule_problem problem;
+	struct lint_warning w[MAX];
+
+	for (int alike = 0; alike < 2; alike++) {
+		struct ruleset *set = ruleset_new();
+		char *text = NULL;
+		size_t len, n;
+		FILE *f = open_memstream(&text, &len);
+
+		ck_assert_ptr_nonnull(f);
+		for (unsigned i = 0; i < 4000; i++)
+			fprintf(f, "deny Bash(%s%u x*x*x*x*x*x*x*x*x*x*x*x*x*x*x*x*x*x*y%u c)\n",
+				alike ? "a*" : "a", i, i);
+		fclose(f);
+		ck_assert_int_eq(
+			ruleset_load(set, &o, (struct bytes){text, len}, &problem, 1, &n), 0);
+		ck_assert_int_eq(ruleset_lint(set, w, MAX, &n), alike);
+		ruleset_free(set);
+		free(text);
+	}
+}
+END_TEST
+
 START_TEST(only_what_reaches_shadows)
 {
 	struct ruleset *set = ruleset_new();
@@ -132,6 +161,7 @@ int main(void)
 	int failed;
 
 	tcase_add_test(t, warnings);
+	tcase_add_test(t, bounded);
 	tcase_add_test(t, only_what_reaches_shadows);
 	suite_add_tcase(s, t);
 	srunner_run_all(sr, CK_NORMAL);

@@ -31,6 +31,8 @@ struct linter {
 	const struct rule_entry *entry;
 	char *scratch;
 	size_t size;
+	uint64_t left; /* of LIMIT_LINT_STEPS */
+	bool exhausted;
 };
 
 static void warn(struct linter *l, enum lint_code code, const struct rule_entry *other)
@@ -163,11 +165,23 @@ static bool reaches(const struct rule_entry *a, const struct rule_entry *b)
 	}
 }
 
+/* At the worst each wildcard of one is tried at each character of the other. */
+static bool spend(struct linter *l, const struct rule_entry *a, const struct rule_entry *b)
+{
+	const uint64_t cost =
+		(uint64_t)(a->rule->text.len + 1) * (uint64_t)(b->rule->text.len + 1);
+
+	l->exhausted |= cost > l->left;
+	if (!l->exhausted)
+		l->left -= cost;
+	return !l->exhausted;
+}
+
 static bool shadows(struct linter *l, const struct rule_entry *a)
 {
 	const struct rule_entry *const b = l->entry;
 
-	if (!reaches(a, b) || !rule_covers(a->rule, b->rule, l->scratch))
+	if (!reaches(a, b) || !spend(l, a, b) || !rule_covers(a->rule, b->rule, l->scratch))
 		return false;
 	/* of two that are the same the later one is said to be superfluous */
 	if (a->rule->verdict == b->rule->verdict && reaches(b, a) && a->number > b->number) {
@@ -180,7 +194,8 @@ static bool shadows(struct linter *l, const struct rule_entry *a)
 
 static const struct rule_entry *shadow_in(struct linter *l, const struct trie_node *node)
 {
-	for (const struct trie_link *k = node ? node->links : NULL; k; k = k->next)
+	for (const struct trie_link *k = node ? node->links : NULL; k && !l->exhausted;
+		k = k->next)
 		if (shadows(l, link_entry(k)))
 			return link_entry(k);
 	return NULL;
@@ -329,7 +344,8 @@ static int make_room(struct linter *l)
 
 int ruleset_lint(struct ruleset *set, struct lint_warning *warnings, size_t room, size_t *n)
 {
-	struct linter l = {.set = set, .warnings = warnings, .room = room};
+	struct linter l = {
+		.set = set, .warnings = warnings, .room = room, .left = LIMIT_LINT_STEPS};
 	int err = 0;
 
 	while (err == 0 && (l.entry = ruleset_next(set, l.entry))) {
@@ -347,9 +363,10 @@ int ruleset_lint(struct ruleset *set, struct lint_warning *warnings, size_t room
 			lint_path(&l);
 		if (rule->spec != RULE_SPEC_ALL)
 			lint_text(&l);
-		lint_shadow(&l);
+		if (!l.exhausted)
+			lint_shadow(&l);
 	}
 	free(l.scratch);
 	*n = l.n;
-	return err;
+	return err < 0 ? err : l.exhausted;
 }

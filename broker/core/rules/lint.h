@@ -37,7 +37,10 @@ struct lint_warning {
 	const struct rule_entry *other; /* of LINT_SHADOWED; or NULL */
 };
 
-/* The first `room` of the *n warnings, in the order of the rules. 0 or -ENOMEM. */
+/*
+ * The first `room` of the *n warnings, in the order of the rules. 0; 1: it was too much to
+ * compare all with all, so that some that shadow others are not told of; -ENOMEM.
+ */
 int ruleset_lint(struct ruleset *set, struct lint_warning *warnings, size_t room, size_t *n);
 
 /* Whether every call that b is for is one that a is for, as far as their texts tell. */
