@@ -217,7 +217,8 @@ START_TEST(tighten_only)
 	ask(&(struct question){b.dir, NULL, "frob --hard x", "ask"});
 	ask(&(struct question){b.dir, NULL, "twist", "allow"});
 	snprintf(rules, sizeof(rules), "%s/sub", project);
-	ask(&(struct question){rules, NULL, "frob --hard x", "deny"});
+	if (!broker_valgrind()) /* without openat2 no .git is found */
+		ask(&(struct question){rules, NULL, "frob --hard x", "deny"});
 }
 END_TEST
 
