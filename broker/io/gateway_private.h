@@ -436,7 +436,9 @@ void project_unwait(struct pending_call *call); /* of any call */
 const char *project_unknown(void *gateway, uint32_t uid, struct bytes workspace);
 /* Into a set that was made anew. -ENOMEM. */
 int projects_load(struct gateway *g, struct ruleset *rules);
+/* Projects whose sessions have all ended go: a part of the work; all of it. */
 void projects_tick(struct gateway *g);
+void projects_sweep(struct gateway *g);
 void projects_free(struct gateway *g);
 
 /* ---- gateway_trust.c ---- */

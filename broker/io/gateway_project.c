@@ -449,6 +449,13 @@ void projects_tick(struct gateway *g)
 			project_free(g, p);
 }
 
+void projects_sweep(struct gateway *g)
+{
+	do
+		projects_tick(g);
+	while (g->sweeping);
+}
+
 void projects_free(struct gateway *g)
 {
 	struct project *p;

@@ -109,6 +109,7 @@ void rules_swap(struct gateway *g, struct rules_fresh *fresh)
 	g->floor_file = fresh->floor_file;
 	g->judge.rules = fresh->rules;
 	g->judge.floor = fresh->floor;
+	projects_sweep(g);
 }
 
 int gateway_rules(struct gateway *g, const struct config *config)

@@ -153,6 +153,40 @@ static void ask(const struct question *q)
 
 #define EXPECT(command, want) ask(&(struct question){project, NULL, command, want})
 
+/* An agent whose session lives in the project. */
+static pid_t stayer;
+
+static void stay_begin(void)
+{
+	int up[2];
+	char c;
+
+	ck_assert_int_eq(pipe(up), 0);
+	stayer = fork();
+	ck_assert_int_ge(stayer, 0);
+	if (stayer == 0) {
+		char verdict[16];
+		struct raw r;
+
+		raw_connect(&r, b.agent);
+		ck_assert_int_eq(chdir(project), 0);
+		ck_assert(!raw_hello_agent(&r, "stays").error.data);
+		agent_ask(&r, "anything", verdict);
+		ck_assert_int_eq(write(up[1], "c", 1), 1);
+		for (;;)
+			pause();
+	}
+	close(up[1]);
+	ck_assert_int_eq(read(up[0], &c, 1), 1);
+	close(up[0]);
+}
+
+static void stay_end(void)
+{
+	ck_assert_int_eq(kill(stayer, SIGKILL), 0);
+	ck_assert_int_eq(waitpid(stayer, NULL, 0), stayer);
+}
+
 /* ---- people ---- */
 
 static int trust(const char *const *words, const char *said)
@@ -423,6 +457,7 @@ START_TEST(old_set_stays)
 	file_write(rules, TEXT);
 	hash_of(hash);
 	EXPECT("frob x", "allow");
+	stay_begin();
 	clear();
 	bad[_i].make();
 	reload();
@@ -437,6 +472,7 @@ START_TEST(old_set_stays)
 	file_write(rules, TEXT);
 	reload();
 	EXPECT("frob x", "allow");
+	stay_end();
 }
 END_TEST
 
@@ -529,6 +565,73 @@ START_TEST(only_people)
 }
 END_TEST
 
+/* SQLite's lock of the one writer: a byte of the index of the write-ahead log. */
+static void lock(int fd, short type)
+{
+	struct flock l = {.l_type = type, .l_whence = SEEK_SET, .l_start = 120, .l_len = 1};
+
+	ck_assert_int_eq(fcntl(fd, F_SETLKW, &l), 0);
+}
+
+/* What is not recorded is not so: neither trust, nor its end. */
+START_TEST(not_recorded)
+{
+	char hash[65], path[160];
+	struct raw f;
+	int fd;
+
+	user_rules("");
+	file_write(rules, TEXT);
+	hash_of(hash);
+	ck_assert_int_eq(TRUST("", "--remove", project), 0);
+	EXPECT("frob x", "ask");
+	raw_connect(&f, b.frontend);
+	ck_assert(!raw_hello_frontend(&f, "human").error.data);
+	snprintf(path, sizeof(path), "%s/state/history.db-shm", b.dir);
+	fd = open(path, O_RDWR | O_CLOEXEC);
+	ck_assert_int_ge(fd, 0);
+	for (int yes = 1; yes >= 0; yes--) {
+		lock(fd, F_WRLCK);
+		ck_assert(bytes_is(call_trust(&f, project, hash, yes), "store"));
+		lock(fd, F_UNLCK);
+		ck_assert_int_eq(
+			TRUST(yes ? "\"state\":\"untrusted\"" : "\"state\":\"trusted\"",
+				"--list", "--json"),
+			0);
+		/* it is tried again every second */
+		while (call_trust(&f, project, hash, yes).data)
+			;
+		EXPECT("frob x", yes ? "allow" : "ask");
+	}
+	close(fd);
+	raw_close(&f);
+}
+END_TEST
+
+/* Rules go with the last session of their project. */
+START_TEST(unloaded)
+{
+	struct run r;
+
+	user_rules("");
+	file_write(rules, TEXT);
+	EXPECT("frob --hard x", "deny");
+	/* as soon as the agent's end was noticed */
+	for (bool gone = false; !gone;) {
+		reload();
+		ck_assert_int_eq(RUN_WHOLE(&r, "rules", "list"), 0);
+		gone = !*r.text;
+		run_free(&r);
+	}
+	EXPECT("frob --hard x", "deny");
+	/* another one of the project keeps them */
+	stay_begin();
+	reload();
+	listed("deny Bash(frob --hard *)");
+	stay_end();
+}
+END_TEST
+
 /* A page of one at a time gives all that a large one does. */
 START_TEST(pages)
 {
@@ -613,6 +716,8 @@ int main(void)
 	tcase_add_test(tc, folder_is_link);
 	tcase_add_test(tc, other_root);
 	tcase_add_test(tc, only_people);
+	tcase_add_test(tc, not_recorded);
+	tcase_add_test(tc, unloaded);
 	tcase_add_test(tc, pages);
 	suite_add_tcase(s, tc);
 	sr = srunner_create(s);
