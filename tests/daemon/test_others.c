@@ -91,27 +91,45 @@ START_TEST(busy_while_failing)
 }
 END_TEST
 
-/* What makes a record counts, not only requests. */
-START_TEST(calls_are_counted)
+/* An agent of a broker that takes ten calls a second. */
+static void limited_begin(struct raw *r)
 {
 	static const char *const args[] = {"--store", "none", NULL};
-	bool limited = false;
-	struct wire_frame f;
-	struct raw r;
 
 	broker_init(&b);
 	broker_configure(&b, "[limits]\nrate = 10\n");
 	broker_start(&b, args);
-	raw_connect(&r, b.agent);
-	ck_assert(!raw_hello_agent(&r, "a").error.data);
+	raw_connect(r, b.agent);
+	ck_assert(!raw_hello_agent(r, "a").error.data);
+}
+
+static void limited_end(struct raw *r)
+{
+	raw_close(r);
+	stop();
+}
+
+/* The same call over and over is refused in the end. */
+static void is_counted(void (*pack)(struct raw *r))
+{
+	bool limited = false;
+	struct wire_frame f;
+	struct raw r;
+
+	limited_begin(&r);
 	for (unsigned n = 0; n < 10000 && !limited; n++) {
-		turn_begin_pack(&r);
+		pack(&r);
 		f = raw_reply(&r, raw_send(&r));
 		limited = bytes_is(raw_text(f.error, "code"), "limit");
 	}
 	ck_assert(limited);
-	raw_close(&r);
-	stop();
+	limited_end(&r);
+}
+
+/* What makes a record counts, not only requests. */
+START_TEST(calls_are_counted)
+{
+	is_counted(turn_begin_pack);
 }
 END_TEST
 
@@ -128,40 +146,18 @@ static void outcome_pack(struct raw *r)
 /* An outcome of a call that never was is recorded: it counts as much. */
 START_TEST(outcomes_are_counted)
 {
-	static const char *const args[] = {"--store", "none", NULL};
-	bool limited = false;
-	struct wire_frame f;
-	struct raw r;
-
-	broker_init(&b);
-	broker_configure(&b, "[limits]\nrate = 10\n");
-	broker_start(&b, args);
-	raw_connect(&r, b.agent);
-	ck_assert(!raw_hello_agent(&r, "a").error.data);
-	for (unsigned n = 0; n < 10000 && !limited; n++) {
-		outcome_pack(&r);
-		f = raw_reply(&r, raw_send(&r));
-		limited = bytes_is(raw_text(f.error, "code"), "limit");
-	}
-	ck_assert(limited);
-	raw_close(&r);
-	stop();
+	is_counted(outcome_pack);
 }
 END_TEST
 
 /* What can't be answered ends the connection when it is too much. */
 START_TEST(notifications_are_counted)
 {
-	static const char *const args[] = {"--store", "none", NULL};
 	struct wire_buffer out;
 	struct wire_frame f;
 	struct raw r;
 
-	broker_init(&b);
-	broker_configure(&b, "[limits]\nrate = 10\n");
-	broker_start(&b, args);
-	raw_connect(&r, b.agent);
-	ck_assert(!raw_hello_agent(&r, "a").error.data);
+	limited_begin(&r);
 	wire_buffer_init(&out, SIZE_MAX / 2);
 	for (unsigned n = 0; n < 1000; n++) {
 		wire_pack_notify(&out, bytes_of("hello?"));
@@ -170,8 +166,7 @@ START_TEST(notifications_are_counted)
 	ck_assert_int_eq(send(r.fd, out.data, out.len, MSG_NOSIGNAL), (ssize_t)out.len);
 	wire_buffer_free(&out);
 	ck_assert_int_eq(raw_next_or_end(&r, &f), 0);
-	raw_close(&r);
-	stop();
+	limited_end(&r);
 }
 END_TEST
 
