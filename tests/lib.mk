@@ -10,17 +10,24 @@ tests_unit_test_lib_place_CFLAGS = $(AM_CFLAGS) $(CHECK_CFLAGS)
 tests_unit_test_lib_place_LDADD = libapproval/libclient.la libapproval/wire/libwire.la $(CHECK_LIBS)
 
 # the library as others see it
-lib_outer_tests = tests/unit/test_lib_value tests/unit/test_lib_client \
-	tests/unit/test_lib_frontend tests/unit/test_lib_wait
+lib_outer_tests = tests/unit/test_lib_value tests/unit/test_lib_hello tests/unit/test_lib_request \
+	tests/unit/test_lib_loss tests/unit/test_lib_frontend tests/unit/test_lib_wait
 tests_unit_test_lib_value_SOURCES = tests/unit/test_lib_value.c
 tests_unit_test_lib_value_CFLAGS = $(AM_CFLAGS) $(CHECK_CFLAGS)
 tests_unit_test_lib_value_LDADD = libapproval.la $(CHECK_LIBS)
 
 # a scripted broker, which speaks with the wire's own code
 lib_peer = tests/unit/test_lib_peer.c tests/unit/test_lib_peer.h
-tests_unit_test_lib_client_SOURCES = tests/unit/test_lib_client.c $(lib_peer)
-tests_unit_test_lib_client_CFLAGS = $(AM_CFLAGS) $(CHECK_CFLAGS)
-tests_unit_test_lib_client_LDADD = libapproval.la libapproval/wire/libwire.la $(CHECK_LIBS)
+lib_client = tests/unit/lib_client.c tests/unit/lib_client.h $(lib_peer)
+tests_unit_test_lib_hello_SOURCES = tests/unit/test_lib_hello.c $(lib_client)
+tests_unit_test_lib_hello_CFLAGS = $(AM_CFLAGS) $(CHECK_CFLAGS)
+tests_unit_test_lib_hello_LDADD = libapproval.la libapproval/wire/libwire.la $(CHECK_LIBS)
+tests_unit_test_lib_request_SOURCES = tests/unit/test_lib_request.c $(lib_client)
+tests_unit_test_lib_request_CFLAGS = $(AM_CFLAGS) $(CHECK_CFLAGS)
+tests_unit_test_lib_request_LDADD = libapproval.la libapproval/wire/libwire.la $(CHECK_LIBS)
+tests_unit_test_lib_loss_SOURCES = tests/unit/test_lib_loss.c $(lib_client)
+tests_unit_test_lib_loss_CFLAGS = $(AM_CFLAGS) $(CHECK_CFLAGS)
+tests_unit_test_lib_loss_LDADD = libapproval.la libapproval/wire/libwire.la $(CHECK_LIBS)
 tests_unit_test_lib_frontend_SOURCES = tests/unit/test_lib_frontend.c $(lib_peer)
 tests_unit_test_lib_frontend_CFLAGS = $(AM_CFLAGS) $(CHECK_CFLAGS)
 tests_unit_test_lib_frontend_LDADD = libapproval.la libapproval/wire/libwire.la $(CHECK_LIBS)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "tests/unit/fail_alloc.h"
 
-#include <stdlib.h>
-#include <string.h>
+#include <stddef.h>
+
 
 void *__real_malloc(size_t size);
 void *__real_calloc(size_t n, size_t size);
