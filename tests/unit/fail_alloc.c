@@ -3,7 +3,6 @@
 
 #include <stddef.h>
 
-
 void *__real_malloc(size_t size);
 void *__real_calloc(size_t n, size_t size);
 void *__real_realloc(void *p, size_t size);
