@@ -2,7 +2,8 @@
 if HAVE_CHECK
 IO_TESTS = tests/unit/test_config tests/unit/test_io_account tests/unit/test_io_flood \
 	tests/unit/test_io_listener \
-	tests/unit/test_io_path tests/unit/test_io_peer tests/unit/test_io_process \
+	tests/unit/test_io_path tests/unit/test_io_peer tests/unit/test_io_peer_end \
+	tests/unit/test_io_peer_fds tests/unit/test_io_process \
 	tests/unit/test_io_resolver tests/unit/test_rule_files tests/unit/test_service
 check_PROGRAMS += $(IO_TESTS)
 TESTS += $(IO_TESTS)
@@ -35,10 +36,21 @@ tests_unit_test_io_path_CPPFLAGS = $(IO_TEST_CPPFLAGS)
 tests_unit_test_io_path_CFLAGS = $(IO_TEST_CFLAGS)
 tests_unit_test_io_path_LDADD = $(IO_TEST_LIBS)
 
-tests_unit_test_io_peer_SOURCES = tests/unit/test_io_peer.c tests/unit/io_util.h
+PEER_FIXTURE = tests/unit/io_util.h tests/unit/peer_fixture.c tests/unit/peer_fixture.h
+tests_unit_test_io_peer_SOURCES = tests/unit/test_io_peer.c $(PEER_FIXTURE)
 tests_unit_test_io_peer_CPPFLAGS = $(IO_TEST_CPPFLAGS)
 tests_unit_test_io_peer_CFLAGS = $(IO_TEST_CFLAGS)
 tests_unit_test_io_peer_LDADD = $(IO_TEST_LIBS)
+
+tests_unit_test_io_peer_end_SOURCES = tests/unit/test_io_peer_end.c $(PEER_FIXTURE)
+tests_unit_test_io_peer_end_CPPFLAGS = $(IO_TEST_CPPFLAGS)
+tests_unit_test_io_peer_end_CFLAGS = $(IO_TEST_CFLAGS)
+tests_unit_test_io_peer_end_LDADD = $(IO_TEST_LIBS)
+
+tests_unit_test_io_peer_fds_SOURCES = tests/unit/test_io_peer_fds.c $(PEER_FIXTURE)
+tests_unit_test_io_peer_fds_CPPFLAGS = $(IO_TEST_CPPFLAGS)
+tests_unit_test_io_peer_fds_CFLAGS = $(IO_TEST_CFLAGS)
+tests_unit_test_io_peer_fds_LDADD = $(IO_TEST_LIBS)
 
 tests_unit_test_io_process_SOURCES = tests/unit/test_io_process.c tests/unit/io_util.h
 tests_unit_test_io_process_CPPFLAGS = $(IO_TEST_CPPFLAGS)
