@@ -1,8 +1,14 @@
 # SPDX-License-Identifier: MIT
 if HAVE_CHECK
-check_PROGRAMS += tests/daemon/test_review tests/daemon/test_rules
-TESTS += tests/daemon/test_review tests/daemon/test_rules
-tests_daemon_test_rules_SOURCES = tests/daemon/test_rules.c
+check_PROGRAMS += tests/daemon/test_review tests/daemon/test_rules \
+	tests/daemon/test_standing
+TESTS += tests/daemon/test_review tests/daemon/test_rules \
+	tests/daemon/test_standing
+ruled = tests/daemon/ruled.c tests/daemon/ruled.h
+tests_daemon_test_standing_SOURCES = $(ruled) tests/daemon/test_standing.c
+tests_daemon_test_standing_CFLAGS = $(AM_CFLAGS) $(CHECK_CFLAGS) $(JSON_CFLAGS)
+tests_daemon_test_standing_LDADD = tests/daemon/libtestdaemon.la
+tests_daemon_test_rules_SOURCES = $(ruled) tests/daemon/test_rules.c
 tests_daemon_test_rules_CFLAGS = $(AM_CFLAGS) $(CHECK_CFLAGS) $(JSON_CFLAGS)
 tests_daemon_test_rules_LDADD = tests/daemon/libtestdaemon.la
 tests_daemon_test_review_SOURCES = tests/daemon/test_review.c
