@@ -217,7 +217,7 @@ static void calls(struct agent *a)
 {
 	agent_hello(a);
 	for (int i = 0; i < 3; i++) {
-		char call[8];
+		char call[16];
 
 		snprintf(call, sizeof(call), "c%d", i);
 		step_tell(a->to);
