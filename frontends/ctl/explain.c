@@ -3,6 +3,7 @@
 #include "config.h"
 
 #include "frontends/ctl/explain.h"
+#include "frontends/ctl/item.h"
 #include "frontends/ctl/request.h"
 
 enum {
@@ -55,6 +56,8 @@ static const char *given_wrong(const struct explain_given *g)
 
 int ctl_explain(void *ctl, struct options *o)
 {
+	static const char *const kinds[] = {"read", "edit", "delete", "move", "search",
+		"execute", "fetch", "think", "other", NULL};
 	struct explain_given g = {.uid = -1};
 	bool offline = false, lines = false;
 	const char *wrong;
@@ -64,10 +67,18 @@ int ctl_explain(void *ctl, struct options *o)
 	while ((key = options_next(o)) > OPTIONS_END) {
 		switch (key) {
 		case OPTION_SESSION: g.session = o->value; break;
-		case OPTION_MODE: g.mode = o->value; break;
+		case OPTION_MODE:
+			g.mode = o->value;
+			if (options_word(o, g.mode, item_modes))
+				return STATUS_USAGE;
+			break;
 		case OPTION_TOOL: g.tool = o->value; break;
 		case OPTION_INPUT: g.input = o->value; break;
-		case OPTION_KIND: g.kind = o->value; break;
+		case OPTION_KIND:
+			g.kind = o->value;
+			if (options_word(o, g.kind, kinds))
+				return STATUS_USAGE;
+			break;
 		case OPTION_CWD: g.cwd = o->value; break;
 		case OPTION_WORKSPACE: g.workspace = o->value; break;
 		case OPTION_REQUEST: g.request = o->value; break;

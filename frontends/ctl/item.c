@@ -8,6 +8,8 @@
 #include "frontends/common/json.h"
 #include "frontends/ctl/item.h"
 
+const char *const item_modes[] = {"plan", "normal", "auto-edit", "yolo", NULL};
+
 const char *item_id(const struct output *o, const char *id)
 {
 	size_t len = strlen(id);

@@ -12,6 +12,9 @@
 /* Characters of an id that tables on a terminal show: its end, which differs most. */
 #define ID_SHORT 8
 
+/* The modes, from the tightest on; ends with NULL. */
+extern const char *const item_modes[];
+
 /* The id to be shown on this output: short on a terminal, whole elsewhere. */
 const char *item_id(const struct output *o, const char *id);
 

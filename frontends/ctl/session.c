@@ -218,7 +218,6 @@ int ctl_turns(void *ctl, struct options *o)
 
 int ctl_mode(void *ctl, struct options *o)
 {
-	static const char *const modes[] = {"plan", "normal", "auto-edit", "yolo", NULL};
 	struct ctl *c = ctl;
 	struct approval_value *result = NULL;
 	char *session = NULL;
@@ -228,7 +227,7 @@ int ctl_mode(void *ctl, struct options *o)
 		return o->status;
 	if (o->n_operands != 2)
 		return options_wrong(o, "a session and a mode are needed");
-	if (options_word(o, o->operands[1], modes))
+	if (options_word(o, o->operands[1], item_modes))
 		return STATUS_USAGE;
 
 	int status = ctl_open_frontend(c);

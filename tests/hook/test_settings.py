@@ -253,7 +253,9 @@ class Doctor(SettingsTest):
         self.assertEqual(self.run_it("doctor", "claude", "--socket", self.broker.path)[0], 0)
 
     def test_no_settings(self) -> None:
-        self.assertEqual(self.doctor(1)["settings"]["state"], "failed")
+        found = self.doctor(1)["settings"]
+        self.assertEqual(found["state"], "failed")
+        self.assertIn("; `approval-hook install claude` makes it", found["text"])
         self.put("{")
         self.assertIn("line 1", self.doctor(1)["settings"]["text"])
 
@@ -284,6 +286,8 @@ class Doctor(SettingsTest):
         self.broker.stop()
         found = self.doctor(1)
         self.assertEqual(found["broker"]["state"], "failed")
+        self.assertIn("start one with 'approvald &'", found["broker"]["text"])
+        self.assertNotIn("tell the person", found["broker"]["text"])
         self.assertEqual(found["no broker"]["state"], "ok")
         self.broker.start()
 

@@ -100,6 +100,8 @@ START_TEST(usage)
 	wrong("allow --always forever abcd", "is none of turn, session, project, user\n");
 	wrong("rules --scope global", "is none of admin, user, project, session, turn\n");
 	wrong("rules add --scope admin x", "is none of user, project, session, turn\n");
+	wrong("explain --mode sudo -- ls", "'sudo' is none of plan, normal, auto-edit, yolo\n");
+	wrong("explain --kind frob -- ls", "'frob' is none of read, edit, ");
 	wrong("stats x", "takes no operands");
 	wrong("watch x", "takes no operands");
 	wrong("doctor x", "takes no operands");
@@ -164,7 +166,16 @@ static void filter_known(const char *filter, const char *name)
 	has_no_broker(line);
 }
 
-/* The filters take all the names that the broker has. */
+/* Of the words before a command line. */
+static void word_known(const char *option, const char *name)
+{
+	char line[96];
+
+	snprintf(line, sizeof(line), "explain --%s %s -- ls", option, name);
+	has_no_broker(line);
+}
+
+/* The options take all the names that the broker has. */
 START_TEST(filters)
 {
 	without_broker();
@@ -174,6 +185,10 @@ START_TEST(filters)
 		filter_known("source", source_name((enum source)i));
 	for (int i = 0; i < HISTORY_N; i++)
 		filter_known("event", history_event_name((enum history_event)i));
+	for (int i = 0; i < MODE_N; i++)
+		word_known("mode", mode_name((enum mode)i));
+	for (int i = 0; i < KIND_N; i++)
+		word_known("kind", kind_name((enum kind)i));
 }
 END_TEST
 
