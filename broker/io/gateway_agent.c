@@ -168,7 +168,7 @@ static void request_step(struct gateway *g, struct client *client, const struct 
 	if (err == 0)
 		gateway_step(g, client, &c);
 	else
-		batch_fail(g, err);
+		pending_call_fail(g, client, f->id, err);
 	wire_buffer_free(&extra);
 	for (unsigned i = 0; i < n; i++) {
 		str_unref(paths[i].given);

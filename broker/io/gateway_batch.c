@@ -416,6 +416,9 @@ static const char *store_reason(int error)
 	case -EACCES: return "the broker's store can't be written";
 	case -EBUSY: return "the broker's store is locked by another process";
 	case -EUCLEAN: return "the broker's store is corrupt";
+	case -ESTALE:
+		return "another file is in the place of the broker's store: it is read when "
+		       "the broker starts again";
 	case -ENOMEM: return "the broker is out of memory";
 	default: return "the broker's store fails";
 	}

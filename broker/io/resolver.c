@@ -140,6 +140,9 @@ static bool job_detach(struct resolver *r, struct resolver_job *job, bool late)
 	if (job->state == JOB_QUEUED) {
 		TAILQ_REMOVE(&s->queue, job, link);
 		s->n_queue--;
+		/* what it waited behind may be abandoned already */
+		if (late)
+			s->stuck = true;
 	} else if (job->state == JOB_FINISHED) {
 		TAILQ_REMOVE(&s->finished, job, link);
 	} else {
@@ -256,7 +259,7 @@ static int job_queue(struct resolver *r, struct resolver_job *job)
 
 /* root: of the subject, as process_root gives it; rc: what that returned. */
 static int job_submit(struct resolver *r, struct resolver_job *job, int root, int rc,
-	int64_t now, struct resolver_result **result)
+	int64_t now, struct resolver_result **result, struct resolver_job **out)
 {
 	bool complete;
 
@@ -278,6 +281,7 @@ static int job_submit(struct resolver *r, struct resolver_job *job, int root, in
 	job->deadline = now + TIME_RESOLVE_MS * 1000;
 	TAILQ_INSERT_TAIL(&r->waiting, job, waiting);
 	r->n_waiting++;
+	*out = job;
 	return 0;
 answer:
 	*result = resolver_job_answer(job, complete);
@@ -330,8 +334,7 @@ int resolver_paths(struct resolver *r, const struct resolver_spec *spec, int64_t
 	}
 	job->done = done;
 	job->arg = arg;
-	*out = job;
-	return job_submit(r, job, root, root_rc, now, result);
+	return job_submit(r, job, root, root_rc, now, result, out);
 }
 
 int resolver_workspace(struct resolver *r, const struct resolver_spec *spec,
@@ -351,9 +354,8 @@ int resolver_workspace(struct resolver *r, const struct resolver_spec *spec,
 	job->find_workspace = true;
 	job->done = done;
 	job->arg = arg;
-	*out = job;
 	rc = spec->subject ? process_root(spec->subject, &root) : 0;
-	return job_submit(r, job, root, rc, now, result);
+	return job_submit(r, job, root, rc, now, result, out);
 }
 
 int resolver_file(struct resolver *r, const struct resolver_spec *spec,
@@ -379,9 +381,8 @@ int resolver_file(struct resolver *r, const struct resolver_spec *spec,
 		memcpy(job->known, known, PROJECT_HASH);
 	job->done = done;
 	job->arg = arg;
-	*out = job;
 	rc = spec->subject ? process_root(spec->subject, &root) : 0;
-	return job_submit(r, job, root, rc, now, result);
+	return job_submit(r, job, root, rc, now, result, out);
 }
 
 void resolver_cancel(struct resolver *r, struct resolver_job *job)

@@ -34,8 +34,10 @@ int sqlite_commit(struct journal *j)
 
 	if (s->now.meta_due || mark_due(&s->now))
 		err = sqlite_put_meta(s);
-	if (!err)
+	if (!err) {
 		err = sqlite_run(s, STATEMENT_COMMIT);
+		s->doubt = err != 0;
+	}
 	if (err)
 		return err;
 	s->n_undo = 0;
@@ -74,7 +76,9 @@ static int write_meta(struct journal *j)
 	if (err)
 		return err;
 	s->now.meta_due = true;
-	err = sqlite_commit(j);
+	err = sqlite_touch(s);
+	if (!err)
+		err = sqlite_commit(j);
 	if (err)
 		sqlite_rollback(j);
 	return err;
@@ -104,6 +108,8 @@ static void sqlite_stats(struct journal *j, struct journal_stats *out)
 static void sqlite_free(struct sqlite *s)
 {
 	sqlite_close_db(s);
+	for (int kind = 0; kind < RECORD_N; kind++)
+		rowmap_free(&s->held[kind]);
 	if (s->lock >= 0)
 		close(s->lock);
 	sqlite3_free(s->path);

@@ -33,6 +33,8 @@ static int last_errno(sqlite3 *db)
 
 int sqlite_errno(sqlite3 *db, int rc)
 {
+	if (rc == SQLITE_IOERR_NOMEM)
+		return -ENOMEM;
 	switch (rc & 0xff) {
 	case SQLITE_OK:
 	case SQLITE_ROW:

@@ -8,6 +8,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/file.h>
@@ -66,6 +67,35 @@ static uint32_t header_u32(const uint8_t *header, size_t at)
 	       (uint32_t)header[at + 2] << 8 | header[at + 3];
 }
 
+/* Whether nobody but this user and root can write to it, or put another in its place. */
+static bool is_ours(const struct stat *st)
+{
+	return (st->st_uid == geteuid() || (S_ISDIR(st->st_mode) && st->st_uid == 0)) &&
+	       (!(st->st_mode & 022) || (S_ISDIR(st->st_mode) && st->st_mode & S_ISVTX));
+}
+
+/* What SQLite takes for its own beside the database says as much as that. */
+static int companions_inspect(const struct sqlite *s)
+{
+	static const char *const ends[] = {"-wal", "-shm", "-journal"};
+	const char *const slash = strrchr(s->path, '/');
+	char path[PATH_MAX];
+	struct stat st;
+
+	if (strlen(s->path) + sizeof("-journal") > sizeof(path))
+		return -ENAMETOOLONG;
+	for (size_t i = 0; i < sizeof(ends) / sizeof(ends[0]); i++) {
+		snprintf(path, sizeof(path), "%s%s", s->path, ends[i]);
+		if (lstat(path, &st) == 0 && (!S_ISREG(st.st_mode) || !is_ours(&st)))
+			return -EPERM;
+	}
+	snprintf(path, sizeof(path), "%.*s", slash ? (int)(slash - s->path) + 1 : 1,
+		slash ? s->path : ".");
+	if (stat(path, &st) < 0)
+		return file_errno(errno);
+	return is_ours(&st) ? 0 : -EPERM;
+}
+
 /*
  * Creates a missing file with the right mode, and looks into one that is there
  * before SQLite may write to it. To be called only while SQLite does not have
@@ -76,8 +106,10 @@ static int file_inspect(struct sqlite *s)
 	uint8_t header[HEADER_SIZE];
 	struct stat st;
 	ssize_t n;
-	int err = 0, fd;
+	int err = companions_inspect(s), fd;
 
+	if (err)
+		return err;
 	fd = open(s->path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
 	if (fd < 0)
 		return file_errno(errno);
@@ -86,7 +118,7 @@ static int file_inspect(struct sqlite *s)
 		err = file_errno(errno);
 	else if (!S_ISREG(st.st_mode))
 		err = -EUCLEAN;
-	else if (st.st_uid != geteuid() || st.st_mode & 022)
+	else if (!is_ours(&st))
 		err = -EPERM; /* what it says of decisions may be anybody's */
 	else if (n > 0 && (n < HEADER_SIZE || memcmp(header, "SQLite format 3", 16) != 0))
 		err = -EUCLEAN;
@@ -146,12 +178,44 @@ static int enter_wal(sqlite3 *db)
 	return err ? err : wal ? 0 : -EIO;
 }
 
+/*
+ * Whether the database that was opened holds what was held when the one before it was
+ * closed: an old copy lacks some of it, and what has ended since stands in it as alive.
+ */
+static bool holds_the_same(const struct sqlite *s, const struct chain_link *head)
+{
+	if (s->now.head.seq != head->seq ||
+		memcmp(s->now.head.hash, head->hash, sizeof(head->hash)) != 0)
+		return false;
+	for (int kind = 0; kind < RECORD_N; kind++) {
+		const struct rowmap *const held = &s->held[kind];
+
+		if (s->rows[kind].used != held->used)
+			return false;
+		for (size_t i = 0; i < held->size; i++)
+			if (held->slots[i].row &&
+				!rowmap_get(&s->rows[kind], &held->slots[i].id))
+				return false;
+	}
+	return true;
+}
+
+static void held_free(struct sqlite *s)
+{
+	for (int kind = 0; kind < RECORD_N; kind++)
+		rowmap_free(&s->held[kind]);
+	s->holds = false;
+}
+
 int sqlite_open_db(struct sqlite *s)
 {
 	struct sqlite_file before = s->file;
 	struct sqlite_state known = s->now;
 	int err, rc;
 
+	/* one that is not there any more is not begun anew: it would lack what is held */
+	if (s->holds && access(s->path, F_OK) < 0 && errno == ENOENT)
+		return -ESTALE;
 	err = file_inspect(s);
 	if (err)
 		return err;
@@ -168,6 +232,8 @@ int sqlite_open_db(struct sqlite *s)
 		err = sqlite_schema(s->db);
 	if (!err)
 		err = sqlite_restore(s);
+	if (!err && s->holds && !holds_the_same(s, &known.head))
+		err = -ESTALE;
 	if (err) {
 		sqlite_close_db(s);
 		s->file = before;
@@ -178,7 +244,8 @@ int sqlite_open_db(struct sqlite *s)
 	if (file_same(&before, &s->file) && known.head.seq > s->now.head.seq)
 		s->now.head = known.head;
 	s->wal = file_at(s->wal_path);
-	s->suspect = false;
+	s->suspect = s->doubt = false;
+	held_free(s);
 	return 0;
 }
 
@@ -224,7 +291,8 @@ static int copy_to(sqlite3 *from, const char *path)
 
 /*
  * The file was deleted while it was open: all that it held can still be read,
- * and is written to a new one. What stands there by now is never overwritten.
+ * and is written to a new one. What stands there by now is never overwritten. Where
+ * nothing can be read, a new one would lack what this broker holds.
  */
 static int rescue(struct sqlite *s)
 {
@@ -235,14 +303,11 @@ static int rescue(struct sqlite *s)
 		return -ENOMEM;
 	unlink(copy);
 	err = copy_to(s->db, copy);
-	if (err == -EUCLEAN)
-		goto out; /* nothing to be had from it: begin a new one */
 	if (!err && link(copy, s->path) < 0)
-		err = errno == EEXIST ? 0 : file_errno(errno);
-out:
+		err = errno == EEXIST ? -ESTALE : file_errno(errno);
 	unlink(copy);
 	sqlite3_free(copy);
-	return err == -EUCLEAN ? 0 : err;
+	return err;
 }
 
 /* The log was deleted alone: bring what it held into the database. */
@@ -261,8 +326,32 @@ static void log_discard(struct sqlite *s)
 		unlink(s->wal_path);
 }
 
+/*
+ * A commit whose fsync failed stands in the log all the same, and opening anew would find it
+ * there. This connection knows better, and what it writes next takes its place.
+ */
+static int log_overwrite(struct sqlite *s)
+{
+	int err = sqlite_run(s, STATEMENT_BEGIN);
+
+	if (!err)
+		err = sqlite_touch(s);
+	if (!err)
+		err = sqlite_run(s, STATEMENT_COMMIT);
+	if (!err) {
+		s->doubt = false;
+		return 0;
+	}
+	if (!sqlite3_get_autocommit(s->db))
+		sqlite_run(s, STATEMENT_ROLLBACK);
+	return err;
+}
+
 static int reopen(struct sqlite *s, bool gone)
 {
+	memcpy(s->held, s->rows, sizeof(s->held));
+	memset(s->rows, 0, sizeof(s->rows));
+	s->holds = true;
 	sqlite_close_db(s);
 	if (gone)
 		log_discard(s);
@@ -283,5 +372,7 @@ int sqlite_ready(struct sqlite *s)
 		err = log_rescue(s);
 	else if (!gone && !s->suspect)
 		return 0;
+	else if (!gone && s->doubt && (err = log_overwrite(s)) != -EIO && err != -ENOSPC)
+		err = 0;
 	return err ? err : reopen(s, gone);
 }

@@ -86,8 +86,12 @@ struct sqlite {
 	sqlite3_stmt *statements[STATEMENT_N];
 	struct sqlite_state now, saved;
 	struct rowmap rows[RECORD_N]; /* none of rules and trust */
+	/* while it is closed in between: what the database that is opened has to hold */
+	struct rowmap held[RECORD_N];
+	bool holds;
 	struct sqlite_undo *undo;
 	size_t n_undo, cap_undo;
+	bool doubt;   /* the log may hold a commit that failed: to be overwritten */
 	bool suspect; /* after a failure that opening anew may cure */
 };
 
@@ -151,6 +155,8 @@ int sqlite_run(struct sqlite *s, enum statement which);
 int sqlite_put(struct journal *j, enum journal_op op, const void *arg);
 int sqlite_put_history(struct sqlite *s, const struct history_row *given);
 int sqlite_put_meta(struct sqlite *s);
+/* Writes a page: an update to what is there already writes none. */
+int sqlite_touch(struct sqlite *s);
 /* Fills in paths and n_paths, which were empty. */
 int sqlite_paths_decode(struct bytes blob, struct request_record *r);
 

@@ -36,7 +36,7 @@ static const char *const statement_text[STATEMENT_N] = {
 	[STATEMENT_TURN_REMOVE] = "DELETE FROM turn WHERE id = ?",
 	[STATEMENT_RULE_REMOVE] = "DELETE FROM rule WHERE id = ?",
 	[STATEMENT_REQUEST_REMOVE] = "DELETE FROM request WHERE id = ?",
-	[STATEMENT_BODY] = "INSERT INTO request_body (id" BODY_COLUMNS(
+	[STATEMENT_BODY] = "REPLACE INTO request_body (id" BODY_COLUMNS(
 		COLUMN_NAME) ") VALUES (?" BODY_COLUMNS(COLUMN_MARK) ")",
 	[STATEMENT_BODY_REMOVE] = "DELETE FROM request_body WHERE id = ?",
 	[STATEMENT_HISTORY] = "INSERT INTO history (seq" HISTORY_COLUMNS(
@@ -480,4 +480,12 @@ int sqlite_put(struct journal *j, enum journal_op op, const void *arg)
 		return 0;
 	default: return -EINVAL;
 	}
+}
+
+int sqlite_touch(struct sqlite *s)
+{
+	char sql[64];
+
+	sqlite3_snprintf(sizeof(sql), sql, "PRAGMA user_version = %d", sqlite_version());
+	return sqlite_error(s, sqlite3_exec(s->db, sql, NULL, NULL, NULL));
 }

@@ -3,6 +3,7 @@
 #include "tests/unit/store_fixture.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdlib.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -100,6 +101,34 @@ START_TEST(of_others)
 		ck_assert_int_eq(chown(fixture_path(), 12345, (gid_t)-1), 0);
 		ck_assert_int_eq(try_open(), -EPERM);
 	}
+}
+END_TEST
+
+/* A log is played into it, and so that is as good as the database. */
+START_TEST(beside_it_of_others)
+{
+	static const char *const ends[] = {"-wal", "-shm", "-journal"};
+	const char *const path = fixture_path_with(ends[_i]);
+	int fd;
+
+	journal_close(open_db());
+	fd = open(path, O_WRONLY | O_CREAT | O_EXCL, 0600);
+	ck_assert_int_ge(fd, 0);
+	close(fd);
+	ck_assert_int_eq(try_open(), 0);
+	fd = open(path, O_WRONLY | O_CREAT, 0600);
+	ck_assert_int_ge(fd, 0);
+	ck_assert_int_eq(fchmod(fd, 0666), 0);
+	close(fd);
+	ck_assert_int_eq(try_open(), -EPERM);
+	ck_assert_int_eq(unlink(path), 0);
+	ck_assert_int_eq(symlink(fixture_path(), path), 0);
+	ck_assert_int_eq(try_open(), -EPERM);
+	ck_assert_int_eq(unlink(path), 0);
+	ck_assert_int_eq(chmod(fixture_dir(), 0777), 0);
+	ck_assert_int_eq(try_open(), -EPERM);
+	ck_assert_int_eq(chmod(fixture_dir(), 0700), 0);
+	ck_assert_int_eq(try_open(), 0);
 }
 END_TEST
 
@@ -276,6 +305,7 @@ int main(void)
 	tcase_add_test(tc, not_ours);
 	tcase_add_test(tc, truncated);
 	tcase_add_test(tc, of_others);
+	tcase_add_loop_test(tc, beside_it_of_others, 0, 3);
 	tcase_add_loop_test(
 		tc, corrupt_rows, 0, (int)(sizeof(corruptions) / sizeof(corruptions[0])));
 	tcase_add_test(tc, values_out_of_range);

@@ -14,6 +14,7 @@
 #include <stdlib.h>
 #include <sys/mount.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 static void fill(struct journal *j, unsigned seed)
@@ -337,10 +338,11 @@ static void copy_file(const char *from, const char *to)
 }
 
 /* Somebody put an older copy in its place: that is what counts from then on. */
+/* An old copy lacks what is held here: nothing is written to it, nor read before a start. */
 START_TEST(replaced_while_open)
 {
 	struct journal *j = open_filled();
-	char *old = dump_all(j), copy[4200];
+	char copy[4200], *old = dump_all(j);
 
 	snprintf(copy, sizeof(copy), "%s", fixture_path_with("-copy"));
 	journal_close(j);
@@ -350,7 +352,26 @@ START_TEST(replaced_while_open)
 	fill(j, 7);
 	must_commit(j);
 	ck_assert_int_eq(rename(copy, fixture_path()), 0);
-	expect_works(j, old);
+	ck_assert_int_eq(journal_begin(j), -ESTALE);
+	ck_assert_int_eq(journal_begin(j), -ESTALE);
+	ck_assert_int_eq(journal_probe(j), -ESTALE);
+	journal_close(j);
+	expect_works(open_db(), old);
+}
+END_TEST
+
+/* One that holds the same is as good, as after mounting its file system anew. */
+START_TEST(replaced_by_the_same)
+{
+	struct journal *j = open_filled();
+	char copy[4200], *before = dump_all(j);
+
+	snprintf(copy, sizeof(copy), "%s", fixture_path_with("-copy"));
+	journal_close(j);
+	copy_file(fixture_path(), copy);
+	j = open_db();
+	ck_assert_int_eq(rename(copy, fixture_path()), 0);
+	expect_works(j, before);
 }
 END_TEST
 
@@ -369,13 +390,16 @@ START_TEST(replaced_by_garbage)
 	ck_assert_int_eq(journal_begin(j), -EUCLEAN);
 	ck_assert_int_eq(journal_begin(j), -EUCLEAN);
 	ck_assert_int_eq(journal_probe(j), -EUCLEAN);
-	free(before);
-	/* a file that is good again is taken; this one lacks what was in its log alone */
+	/* a new one would lack what is held */
 	ck_assert_int_eq(unlink(fixture_path()), 0);
-	must_begin(j);
-	must_commit(j);
-	expect_works(j, NULL);
-	unlink(kept);
+	ck_assert_int_eq(journal_begin(j), -ESTALE);
+	ck_assert_int_eq(access(fixture_path(), F_OK), -1);
+	/* and this one lacks what was in its log alone */
+	ck_assert_int_eq(rename(kept, fixture_path()), 0);
+	ck_assert_int_eq(journal_begin(j), -ESTALE);
+	free(before);
+	journal_close(j);
+	expect_works(open_db(), NULL);
 }
 END_TEST
 
@@ -397,6 +421,7 @@ START_TEST(overwritten_while_open)
 	sqlite3_db_release_memory(sqlite_of(j)->db);
 	ck_assert_int_eq(write_until_failure(j, 5000), -EUCLEAN);
 	ck_assert_int_eq(write_until_failure(j, 5000), -EUCLEAN);
+	/* another file that holds the same is as good */
 	ck_assert_int_eq(rename(copy, fixture_path()), 0);
 	expect_works(j, before);
 	free(data);
@@ -478,6 +503,56 @@ START_TEST(writes_fail)
 }
 END_TEST
 
+/* ---- the disk does not take what was written ---- */
+
+/* of the test's own process, which SQLite's calls come to: how many will fail */
+static int sync_failures;
+
+int fdatasync(int fd)
+{
+	if (sync_failures > 0) {
+		sync_failures--;
+		errno = EIO;
+		return -1;
+	}
+	return (int)syscall(SYS_fdatasync, fd);
+}
+
+/* A commit that failed stands in the log by then: it does not come back with the next one. */
+START_TEST(syncs_fail)
+{
+	struct journal *j = open_filled();
+	char *before = dump_all(j);
+	int err;
+
+	must_begin(j);
+	put_session(j, 901, 1, true);
+	put_request(j, 902, 100, 300, 1, true);
+	put_rule(j, 60, 1, true);
+	sync_failures = _i;
+	ck_assert_int_eq(journal_commit(j), -EIO);
+	journal_rollback(j);
+	while ((err = journal_probe(j)) != 0)
+		ck_assert_int_eq(err, -EIO);
+	/* it has not said so without trying */
+	ck_assert_int_eq(sync_failures, 0);
+	expect_works(j, before);
+}
+END_TEST
+
+/* A probe finds out that the disk fails also when nothing was written before. */
+START_TEST(probe_writes)
+{
+	struct journal *j = open_filled();
+
+	sync_failures = 2;
+	ck_assert_int_eq(journal_probe(j), -EIO);
+	ck_assert_int_eq(journal_probe(j), -EIO);
+	ck_assert_int_eq(journal_probe(j), 0);
+	expect_works(j, NULL);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *s = suite_create("fault");
@@ -496,9 +571,12 @@ int main(void)
 	tcase_add_loop_test(tc, deleted_in_a_transaction, 0, DELETIONS);
 	tcase_add_test(tc, folder_deleted);
 	tcase_add_test(tc, replaced_while_open);
+	tcase_add_test(tc, replaced_by_the_same);
 	tcase_add_test(tc, replaced_by_garbage);
 	tcase_add_test(tc, overwritten_while_open);
 	tcase_add_loop_test(tc, writes_fail, 0, 2);
+	tcase_add_loop_test(tc, syncs_fail, 1, 8);
+	tcase_add_test(tc, probe_writes);
 	suite_add_tcase(s, tc);
 	return suite_run(s);
 }
