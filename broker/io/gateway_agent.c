@@ -125,6 +125,7 @@ static void request_step(struct gateway *g, struct client *client, const struct 
 	struct command c = { .type = COMMAND_REQUEST, .call = f->id };
 	struct command_request *m = &c.request;
 	struct request_path paths[LIMIT_LOOKUPS];
+	const bool unseen = result && result->timed_out;
 	struct wire_buffer extra;
 	unsigned n = 0;
 	int err = 0;
@@ -146,6 +147,8 @@ static void request_step(struct gateway *g, struct client *client, const struct 
 	resolver_result_free(result);
 	if (err == 0)
 		err = facts_finish(&r->draft, paths, n, &m->facts);
+	if (unseen)
+		m->facts.flags |= FACT_UNSEEN;
 	m->type = r->type;
 	m->check = check;
 	m->call = r->m.tool_call_id;

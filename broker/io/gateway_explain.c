@@ -188,6 +188,8 @@ static int call_explain(struct gateway *g, struct client *client, const struct w
 
 	if (err == 0)
 		err = facts_finish(&c->draft, paths, n, &facts);
+	if (err == 0 && result && result->timed_out)
+		facts.flags |= FACT_UNSEEN;
 	if (err == 0) {
 		const struct explain_question q = {c->session, c->uid, c->mode, &facts,
 			c->m.tool, c->cwd, c->workspace, c->home};

@@ -287,6 +287,16 @@ static int load_pending(struct loading *l, const struct request_record *r,
 	return err;
 }
 
+/* What the words of a command led to is not kept, and not looked up again. */
+static bool unseen(const struct request_record *r, const struct facts *facts)
+{
+	bool all = !facts->command.data;
+
+	for (unsigned i = 0; i < r->n_paths; i++)
+		all = all && r->paths[i].resolved;
+	return !all;
+}
+
 /* What a request's record does not hold is found out from it anew. */
 static int load_request(void *arg, const struct request_record *r)
 {
@@ -304,6 +314,8 @@ static int load_request(void *arg, const struct request_record *r)
 		return err;
 	draft.kind = r->kind; /* as another version may have seen it */
 	err = facts_finish(&draft, r->paths, r->n_paths, &facts);
+	if (err == 0 && unseen(r, &facts))
+		facts.flags |= FACT_UNSEEN;
 	if (err == 0 && request_state_pending(r->state))
 		err = load_pending(l, r, &draft, &facts);
 	else if (err == 0)
