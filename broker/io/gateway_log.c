@@ -6,6 +6,7 @@
 #include <string.h>
 
 /* A kind of refusal: the socket, a limit or an errno, and the uid. */
+#define KEY_PROJECT (UINT64_C(1) << 61) /* no refusal: a project's file, of a uid */
 #define KEY_LIMIT (UINT64_C(1) << 62)
 #define KEY_BATCH (UINT64_C(1) << 63) /* no refusal: a batch that failed */
 
@@ -40,6 +41,16 @@ void failure_tell(struct gateway *g, int error, const char *reason, bool store)
 			strerror(-error));
 }
 
+void project_tell(struct gateway *g, uint32_t uid, struct bytes file, uint32_t line,
+	uint32_t column, const char *problem)
+{
+	char quoted[1024];
+
+	if (flood_pass(&g->flood, KEY_PROJECT | uid, gateway_now(g).mono))
+		log_warning(g->log, "%s:%u:%u: %s", log_quote(quoted, sizeof(quoted), file),
+			line, column, problem);
+}
+
 void floods_tell(struct gateway *g, int64_t now)
 {
 	unsigned long long n;
@@ -50,6 +61,9 @@ void floods_tell(struct gateway *g, int64_t now)
 
 		if (key == FLOOD_OTHERS)
 			log_notice(g->log, "%llu more refusals or failures of other kinds", n);
+		else if (key == (KEY_PROJECT | (uint32_t)key))
+			log_warning(g->log, "%llu more times, a project's rules of uid %u can't be used",
+				n, (uint32_t)key);
 		else if (key & KEY_BATCH)
 			log_error(g->log, "failed %llu more times: %s", n,
 				strerror((int)(key & 0xffff)));

@@ -308,6 +308,9 @@ void gone_answer(struct gateway *g, struct client *client, uint32_t call, const 
 bool id_has_part(enum id_type type, const struct uuid *id, struct bytes part);
 
 /* ---- gateway_log.c ---- */
+/* A project's file can't be used. */
+void project_tell(struct gateway *g, uint32_t uid, struct bytes file, uint32_t line,
+	uint32_t column, const char *problem);
 /* A connection that is not taken: of an enum account_limit, or a negative errno. */
 void refusal_tell(struct gateway *g, enum listener_kind kind, uint32_t uid, int err);
 /* A batch that failed; store: it begins to fail, which is rare and always told. */

@@ -155,15 +155,12 @@ static void complain(struct gateway *g, struct project *p, const char *problem, 
 	uint32_t column)
 {
 	const bool told = p->problem == problem && p->line == line && p->column == column;
-	char quoted[1024];
 
 	p->problem = problem;
 	p->line = line;
 	p->column = column;
 	if (!told)
-		log_warning(g->log, "%s:%u:%u: %s",
-			log_quote(quoted, sizeof(quoted), str_bytes(p->file)), line, column,
-			problem);
+		project_tell(g, p->uid, str_bytes(p->file), line, column, problem);
 	renew(g, p);
 	p->known = p->text != NULL;
 }
@@ -280,8 +277,8 @@ static int look(struct gateway *g, struct project *p, struct process *subject)
 	return 0;
 }
 
-static int project_new(struct gateway *g, uint32_t uid, struct bytes path, bool foreign,
-	struct project **out)
+static int project_new(
+	struct gateway *g, uint32_t uid, struct bytes path, bool foreign, struct project **out)
 {
 	struct project *const p = calloc(1, sizeof(*p));
 	char *name = NULL;

@@ -115,6 +115,7 @@ static void history_row(
 						       : rule	? "scope"
 								: "state");
 	const char *what = rule					   ? "rule"
+			   : !strncmp(event, "project_", 8)	   ? "workspace"
 			   : *approval_value_text(item, "command") ? "command"
 								   : "detail";
 	char at[TIME_SIZE];
@@ -131,7 +132,7 @@ static void history_row(
 	item_cell(t, item, "source", STYLE_PLAIN);
 	item_cell(t, item, "tool", STYLE_PLAIN);
 	item_cell(t, item, what, STYLE_PLAIN);
-	why_cell(t, item, rule);
+	why_cell(t, item, rule || !strncmp(event, "project_", 8));
 }
 
 /* What has gathered is shown, so that a long history takes no memory. */

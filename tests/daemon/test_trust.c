@@ -302,6 +302,15 @@ START_TEST(trusted)
 	EXPECT("frob x", "ask");
 	EXPECT("frob --hard x", "ask");
 	ck_assert_int_eq(TRUST("missing", "--list"), 0);
+	/* who did what is on record */
+	ck_assert_int_eq(
+		trust((const char *const[]){"history", "--event", "project_untrusted", NULL},
+			project),
+		0);
+	ck_assert_int_eq(trust((const char *const[]){"history", "--event", "project_trusted",
+				       "--json", NULL},
+				 hash),
+		0);
 }
 END_TEST
 
