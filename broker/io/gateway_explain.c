@@ -324,6 +324,9 @@ static int explain_run(struct pending_call *p, const struct wire_frame *f, struc
 
 	/* what is committed is what counts */
 	batch_commit(p->g);
+	/* an answer that went out with it may have found out that the peer has gone */
+	if (p->client->closed)
+		return 1;
 	err = explain_parse(p->g, p->client, f, &c);
 	if (err)
 		return err;
@@ -360,7 +363,7 @@ static void explain_went_on(struct pending_call *p, uint32_t call, int err)
 		return;
 	pending_call_free(p);
 	explain_end(g, client, call, err);
-	if (client->peer && !client->full)
+	if (client->peer && !client->closed && !client->full)
 		peer_resume(client->peer);
 }
 

@@ -462,6 +462,62 @@ START_TEST(other_user)
 }
 END_TEST
 
+/* ---- who does not wait for the answer ---- */
+
+/* Of paths that nobody has asked for yet, so that a worker has to look. */
+static void ask_cold(struct raw *r, unsigned round, unsigned i)
+{
+	struct wire_open m, input;
+	char text[128];
+
+	wire_map_open(&m, raw_call(r, "explain"));
+	wire_map_strz(&m, "tool", "Bash");
+	wire_map_key(&m, "input");
+	wire_map_open(&input, m.b);
+	snprintf(text, sizeof(text), "cat none-%u/%u > out-%u/x", round, i, i);
+	wire_map_strz(&input, "command", text);
+	wire_close(&input);
+	snprintf(text, sizeof(text), "%s/cold-%u-%u", b.dir, round, i);
+	wire_map_strz(&m, "cwd", text);
+	wire_close(&m);
+	raw_send(r);
+}
+
+START_TEST(gone)
+{
+	enum { ROUNDS = 200, CALLS = 5 };
+	struct wire_open m;
+	struct raw r;
+
+	begin();
+	for (unsigned round = 0; round < ROUNDS; round++) {
+		const unsigned wanted = round % 4;
+
+		raw_connect(&r, b.frontend);
+		/* its answer is on the way yet when the first of the others is looked at */
+		wire_map_open(&m, raw_call(&r, "hello"));
+		wire_map_u64(&m, "protocol", 1);
+		wire_map_strz(&m, "client", "a test");
+		wire_map_strz(&m, "role", "observer");
+		wire_close(&m);
+		raw_send(&r);
+		for (unsigned i = 0; i < CALLS; i++)
+			ask_cold(&r, round, i);
+		for (unsigned i = 0; i < wanted; i++)
+			ck_assert(!raw_next(&r).error.data);
+		raw_close(&r);
+	}
+	EXPLAINED(STATUS_OK, "frob x");
+	/* and what waits at the end of the broker is told so, or answered */
+	raw_connect(&r, b.frontend);
+	ck_assert(!raw_hello_frontend(&r, "human").error.data);
+	for (unsigned i = 0; i < CALLS; i++)
+		ask_cold(&r, ROUNDS, i);
+	end();
+	raw_close(&r);
+}
+END_TEST
+
 /* ---- for people ---- */
 
 START_TEST(for_people)
@@ -514,6 +570,7 @@ int main(void)
 	tcase_add_test(t, nobody);
 	tcase_add_test(t, wrong);
 	tcase_add_test(t, other_user);
+	tcase_add_test(t, gone);
 	tcase_add_test(t, for_people);
 	suite_add_tcase(s, t);
 	sr = srunner_create(s);
