@@ -389,11 +389,43 @@ static int resolve_links(int root, const char *absolute, bool only_cached, char 
 	return rc || *out ? rc : -ENOMEM;
 }
 
+static bool is_number(const char *s)
+{
+	return *s && strspn(s, "0123456789") == strlen(s);
+}
+
+/*
+ * What is open in a process already, and what /proc tells it of itself: not to be followed,
+ * since whoever asks for it is another process, and no name of another file. What leads on
+ * from there (root, cwd, exe, a folder that is open) is not among these.
+ */
+static bool names_itself(const char *path)
+{
+	static const char *const names[] = {"/dev/stdin", "/dev/stdout", "/dev/stderr",
+		"/dev/fd", "/proc/self/fd", "/proc/self/cgroup", "/proc/self/cmdline",
+		"/proc/self/comm", "/proc/self/io", "/proc/self/limits", "/proc/self/maps",
+		"/proc/self/mountinfo", "/proc/self/mounts", "/proc/self/smaps",
+		"/proc/self/stat", "/proc/self/statm", "/proc/self/status"};
+
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+		if (strcmp(path, names[i]) == 0)
+			return true;
+	return (strncmp(path, "/dev/fd/", 8) == 0 && is_number(path + 8)) ||
+	       (strncmp(path, "/proc/self/fd/", 14) == 0 && is_number(path + 14));
+}
+
 int path_resolve(int root, const char *absolute, bool only_cached, char **out)
 {
+	const char *once = absolute;
 	int rc;
 
 	*out = NULL;
+	while (once[0] == '/' && once[1] == '/')
+		once++;
+	if (names_itself(once)) {
+		*out = strdup(once);
+		return *out ? 0 : -ENOMEM;
+	}
 	rc = resolve_plain(root, absolute, only_cached, out);
 	if (rc == -ELOOP)
 		rc = resolve_links(root, absolute, only_cached, out);

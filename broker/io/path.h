@@ -32,7 +32,8 @@ int path_absolute(struct bytes path, const char *cwd, const char *home, char **o
  * An absolute path with its symlinks followed, as a process sees it whose root is
  * the O_PATH descriptor. What does not exist keeps its text behind the longest
  * part that does; a dangling link is followed to where it points. *out is NULL for
- * what can't be known (no right to look, a loop, a link of the kind /proc has).
+ * what can't be known (no right to look, a loop, a link of the kind /proc has). Names of what
+ * a process has open (/dev/stdin, /dev/fd/3) stand for themselves.
  * The caller frees. 0, -ENOMEM, or, only when only_cached, -EAGAIN: it would have
  * to look at the disk (or the kernel can't tell whether it would).
  */

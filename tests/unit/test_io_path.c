@@ -211,7 +211,17 @@ START_TEST(proc)
 	resolved_is("/proc/self/environ", NULL);
 	resolved_is("/proc/self/cwd/x", NULL);
 	resolved_is("/proc/thread-self/comm", NULL);
-	resolved_is("/dev/fd/0", NULL);
+	resolved_is("/proc/self/root/etc", NULL);
+	resolved_is("/proc/self/fd/0/x", NULL);
+	resolved_is("/dev/fd/0/x", NULL);
+	resolved_is("/dev/fd/0/../1", NULL);
+	resolved_is("/dev/stdin/x", NULL);
+	/* but what is open, and what it says of itself, is the same thing for each */
+	resolved_is("/dev/fd/0", "/dev/fd/0");
+	resolved_is("//dev/stderr", "/dev/stderr");
+	resolved_is("/proc/self/fd", "/proc/self/fd");
+	resolved_is("/proc/self/fd/12", "/proc/self/fd/12");
+	resolved_is("/proc/self/status", "/proc/self/status");
 	snprintf(self, sizeof(self), "/proc/%d/status", (int)getpid());
 	resolved_is(self, NULL);
 	resolved_is("/proc/version", "/proc/version");
