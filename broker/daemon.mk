@@ -24,6 +24,7 @@ approvald_SOURCES = \
 	broker/io/gateway_project.h \
 	broker/io/gateway_project_item.c \
 	broker/io/gateway_query.c \
+	broker/io/gateway_resync.c \
 	broker/io/gateway_rule_call.c \
 	broker/io/gateway_rule_item.c \
 	broker/io/gateway_rules.c \

@@ -358,6 +358,11 @@ void pending_call_fail(struct gateway *g, struct client *client, uint32_t call, 
 void problem_answer(struct gateway *g, struct client *client, uint32_t call, int code,
 	const struct wire_problem *problem);
 
+/* ---- gateway_resync.c ---- */
+
+/* Into the present transaction; after what was applied without being recorded. */
+int resync_write(struct gateway *g);
+
 /* ---- gateway_decide.c ---- */
 
 int frontend_decide(struct gateway *g, struct client *client, const struct wire_frame *f,
