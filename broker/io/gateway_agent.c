@@ -215,16 +215,6 @@ static void request_resolved(void *arg, struct resolver_result *result)
 		peer_resume(client->peer);
 }
 
-/* Text with a NUL in it is no path: it comes out shorter, and so resolves to something else or nothing. */
-void path_copy(char *out, size_t size, struct bytes text)
-{
-	size_t n = text.len < size ? text.len : size - 1;
-
-	if (n)
-		memcpy(out, text.data, n);
-	out[n] = 0;
-}
-
 /* Each call counts by which an agent makes a record, or work, of its own accord. */
 static bool rate_refused(struct gateway *g, struct client *client, uint32_t call, int64_t now)
 {

@@ -67,3 +67,13 @@ void pending_call_fail(struct gateway *g, struct client *client, uint32_t call, 
 	if (batch_add_sender(g, client, &c) == 0)
 		batch_fail(g, err);
 }
+
+/* Text with a NUL in it is no path: it comes out shorter, and so resolves to something else or nothing. */
+void path_copy(char *out, size_t size, struct bytes text)
+{
+	size_t n = text.len < size ? text.len : size - 1;
+
+	if (n)
+		memcpy(out, text.data, n);
+	out[n] = 0;
+}
