@@ -61,7 +61,7 @@ static const struct command commands[] = {
 		"error),\n"
 		"source, rule, step, floor, about, what, message, path; and exits with 0.",
 		ctl_explain_options, true, ctl_explain},
-	{"rules", "[list]|add RULE|remove NUMBER...|lint|test CALL|trust [PROJECT]|import FILE", "Show and change the rules in force",
+	{"rules", "[list]|add RULE|remove NUMBER...|reload|lint|test CALL|trust [PROJECT]|import FILE", "Show and change the rules in force",
 		"A rule of a file is changed in its file. See approval-rules(5).",
 		ctl_rules_options, false, ctl_rules},
 	{"floor", "[list]|add NAME GUARDS PATTERN...|remove NAME",

@@ -277,6 +277,22 @@ static int rules_remove(struct ctl *c, struct options *o)
 	return status;
 }
 
+/* ---- reload ---- */
+
+static int rules_reload(struct ctl *c, struct options *o)
+{
+	struct approval_value *result = NULL;
+	int status;
+
+	if (o->n_operands > 1)
+		return options_wrong(o, "'%s': reload takes no operands", o->operands[1]);
+	status = ctl_open_frontend(c);
+	if (!status)
+		status = ctl_call(c, "reload", NULL, 0, &result);
+	approval_value_free(result);
+	return status;
+}
+
 static bool has_own_options(const char *verb)
 {
 	static const char *const verbs[] = {"import", "test", "trust"};
@@ -319,5 +335,8 @@ int ctl_rules(void *ctl, struct options *o)
 		return rules_remove(c, o);
 	if (strcmp(verb, "lint") == 0)
 		return rules_lint(c, o);
-	return options_wrong(o, "'%s': list, add, remove, lint, test, trust or import", verb);
+	if (strcmp(verb, "reload") == 0)
+		return rules_reload(c, o);
+	return options_wrong(
+		o, "'%s': list, add, remove, reload, lint, test, trust or import", verb);
 }

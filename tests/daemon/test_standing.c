@@ -393,6 +393,16 @@ START_TEST(ctl)
 	ck_assert_msg(strstr(r.text, "\"project\":\"/home/u/p\"") != NULL, "%s", r.text);
 	ck_assert_ptr_null(strstr(r.text, "frob"));
 	run_free(&r);
+	/* what is in a file is read again when that is asked for, or not at all */
+	file_write("rules", "allow Bash(twist)\n");
+	asked("twist");
+	ck_assert_int_eq(RUN_WHOLE(&r, "rules", "reload"), 0);
+	run_free(&r);
+	allowed("twist", "allow Bash(twist)");
+	file_write("rules", "alow Bash(twist)\n");
+	ck_assert_int_eq(RUN_WHOLE(&r, "rules", "reload"), 1);
+	run_free(&r);
+	allowed("twist", NULL);
 	ck_assert_int_eq(RUN_WHOLE(&r, "rules", "lint"), 0);
 	ck_assert_str_eq(r.text, "");
 	run_free(&r);

@@ -64,7 +64,7 @@ complete -c approvalctl -n '__fish_seen_subcommand_from explain' -l request -x -
 complete -c approvalctl -n '__fish_seen_subcommand_from explain' -l offline -d 'Without a broker'
 complete -c approvalctl -n '__fish_seen_subcommand_from explain' -l stdin -d 'Read JSON lines'
 
-complete -c approvalctl -n '__fish_seen_subcommand_from rules; and not __fish_seen_subcommand_from add remove lint' -a 'list add remove lint'
+complete -c approvalctl -n '__fish_seen_subcommand_from rules; and not __fish_seen_subcommand_from add remove reload lint' -a 'list add remove reload lint'
 complete -c approvalctl -n '__fish_seen_subcommand_from rules' -l scope -x -a 'user project session turn' -d 'For whom'
 complete -c approvalctl -n '__fish_seen_subcommand_from rules' -l project -x -a '(__fish_complete_directories)' -d 'For this project'
 complete -c approvalctl -n '__fish_seen_subcommand_from rules' -l expires -x -d 'How long'
