@@ -6,6 +6,7 @@ approvald_SOURCES = \
 	broker/io/gateway.h \
 	broker/io/gateway_agent.c \
 	broker/io/gateway_batch.c \
+	broker/io/gateway_budget.c \
 	broker/io/gateway_effect.c \
 	broker/io/gateway_ended.c \
 	broker/io/gateway_decide.c \
@@ -25,6 +26,7 @@ approvald_SOURCES = \
 	broker/io/gateway_project_item.c \
 	broker/io/gateway_query.c \
 	broker/io/gateway_resync.c \
+	broker/io/gateway_record.c \
 	broker/io/gateway_rule_call.c \
 	broker/io/gateway_rule_item.c \
 	broker/io/gateway_rules.c \

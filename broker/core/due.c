@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "broker/core/entity.h"
+#include "broker/core/registry.h"
 
 #define DUE_LEAST 64u
 
@@ -48,17 +48,22 @@ void due_free(struct due_queue *d)
 	*d = (struct due_queue){0};
 }
 
+static uint32_t *place_of(struct entity *x)
+{
+	return x->type == ENTITY_TURN ? &ENTITY_OF(x, turn)->due : &ENTITY_OF(x, request)->due;
+}
+
 static bool before(const struct due *a, const struct due *b)
 {
 	if (a->at != b->at)
 		return a->at < b->at;
-	return uuid_compare(&a->request->s.r.id, &b->request->s.r.id) < 0;
+	return uuid_compare(entity_id(a->entity), entity_id(b->entity)) < 0;
 }
 
 static void place(struct due_queue *d, size_t i, struct due item)
 {
 	d->items[i] = item;
-	item.request->due = (uint32_t)(i + 1);
+	*place_of(item.entity) = (uint32_t)(i + 1);
 }
 
 /* Where the item belongs that was at i, or would be. */
@@ -76,31 +81,34 @@ static void sift(struct due_queue *d, size_t i, struct due item)
 	place(d, i, item);
 }
 
-void due_set(struct due_queue *d, struct request *q, int64_t at)
+void due_set(struct due_queue *d, struct entity *x, int64_t at)
 {
-	size_t i = q->due;
+	size_t i = *place_of(x);
 
 	if (at && i) {
 		if (d->items[i - 1].at != at)
-			sift(d, i - 1, (struct due){at, q});
+			sift(d, i - 1, (struct due){at, x});
 	} else if (at) {
 		assert(d->n < d->size);
 		d->n++;
-		sift(d, d->n - 1, (struct due){at, q});
+		sift(d, d->n - 1, (struct due){at, x});
 	} else if (i) {
-		q->due = 0;
+		*place_of(x) = 0;
 		d->n--;
 		if (i - 1 < d->n)
 			sift(d, i - 1, d->items[d->n]);
 	}
 }
 
-int64_t due_at(const struct due_queue *d, const struct request *q)
+int64_t due_at(const struct due_queue *d, const struct entity *x)
 {
-	return q->due ? d->items[q->due - 1].at : 0;
+	/* of which only the place is read */
+	uint32_t i = *place_of((struct entity *)(uintptr_t)x);
+
+	return i ? d->items[i - 1].at : 0;
 }
 
-struct request *due_first(const struct due_queue *d)
+struct entity *due_first(const struct due_queue *d)
 {
-	return d->n ? d->items[0].request : NULL;
+	return d->n ? d->items[0].entity : NULL;
 }

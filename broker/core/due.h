@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The requests that wait for an instant, the nearest first: a binary heap. Most
+ * The requests and turns that wait for an instant, the nearest first: a binary heap. Most
  * requests have no deadline, so each holds but its place here.
  */
 #ifndef CORE_DUE_H
@@ -9,11 +9,11 @@
 #include <stddef.h>
 #include <stdint.h>
 
-struct request;
+struct entity;
 
 struct due {
 	int64_t at; /* monotonic */
-	struct request *request;
+	struct entity *entity;
 };
 
 /* All zero: empty. Places count from 1. */
@@ -22,15 +22,15 @@ struct due_queue {
 	size_t n, size;
 };
 
-/* Room for so many requests, so that due_set can't fail. -ENOMEM. */
+/* Room for so many, so that due_set can't fail. -ENOMEM. */
 int due_reserve(struct due_queue *d, size_t n);
-/* Gives back what is not needed for n requests. */
+/* Gives back what is not needed for n of them. */
 void due_trim(struct due_queue *d, size_t n);
 void due_free(struct due_queue *d);
-/* When the request is due; 0: never. */
-void due_set(struct due_queue *d, struct request *q, int64_t at);
-int64_t due_at(const struct due_queue *d, const struct request *q);
+/* When the request or turn is due; 0: never. */
+void due_set(struct due_queue *d, struct entity *x, int64_t at);
+int64_t due_at(const struct due_queue *d, const struct entity *x);
 /* The nearest, of several the one that arose first; NULL: none. */
-struct request *due_first(const struct due_queue *d);
+struct entity *due_first(const struct due_queue *d);
 
 #endif

@@ -71,10 +71,11 @@ int set_shared(
 
 static int on_tick(struct engine *e)
 {
-	struct request *q;
+	struct entity *x;
 
-	while ((q = registry_first_due(&e->r)) && due_at(&e->r.dues, q) <= e->now.mono)
-		TRY(request_due_now(e, q));
+	while ((x = registry_first_due(&e->r)) && due_at(&e->r.dues, x) <= e->now.mono)
+		TRY(x->type == ENTITY_TURN ? turn_due_now(e, ENTITY_OF(x, turn))
+					   : request_due_now(e, ENTITY_OF(x, request)));
 	return 0;
 }
 
@@ -82,7 +83,7 @@ static int on_died(struct engine *e, const struct process_id *p)
 {
 	struct session *s;
 
-	while ((s = session_find_subject(&e->r, p)))
+	while ((s = session_find_subject(&e->r, p)) || (s = session_find_retired(&e->r, p)))
 		TRY(session_die(e, s));
 	return 0;
 }
@@ -131,7 +132,7 @@ static int dispatch(struct engine *e, const struct command *c)
 	case COMMAND_LINK_GONE: return on_link_gone(e, c->link);
 	case COMMAND_SUBJECT_DIED: return on_died(e, &c->died);
 	case COMMAND_TICK: return on_tick(e);
-	case COMMAND_RESTARTED: return on_restarted(e);
+	case COMMAND_RESTARTED: return on_restarted(e, c);
 	case COMMAND_SLEPT: return on_slept(e);
 	case COMMAND_CONFIGURED: marks_forget_lost(e); return deny_alone(e);
 	case COMMAND_N: break;
@@ -171,9 +172,9 @@ void engine_rollback(struct engine *e)
 
 int64_t engine_next_deadline(struct engine *e)
 {
-	struct request *q = registry_first_due(&e->r);
+	struct entity *x = registry_first_due(&e->r);
 
-	return q ? due_at(&e->r.dues, q) : 0;
+	return x ? due_at(&e->r.dues, x) : 0;
 }
 
 struct link *engine_link_open(struct engine *e, uint32_t uid, void *owner)
@@ -215,7 +216,7 @@ struct entity *engine_page(struct engine *e, const struct frontend *f, const str
 	for (; x; x = registry_next(&e->r, entity_id(x))) {
 		const struct request *q = (const struct request *)(const void *)x;
 
-		if (!frontend_sees(f, x))
+		if (!frontend_sees(f, x) || entity_retired(x))
 			continue;
 		if (x->type == ENTITY_REQUEST &&
 			(!q->s.shown || !request_state_pending(q->s.r.state)))

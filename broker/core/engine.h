@@ -31,6 +31,10 @@ struct engine_config {
 	const char *required[LIMIT_POLICIES];
 	uint32_t max_sessions, max_pending; /* of one uid */
 	uint64_t max_pending_bytes;
+	const struct budget_rule *budgets; /* the caller's */
+	size_t n_budgets;
+	struct budget_weights weights;
+	int64_t wall; /* the ceiling where no other is given; microseconds; 0: none */
 };
 
 /* ---- commands ---- */
@@ -90,6 +94,8 @@ struct command_hello {
 	int claim; /* enum mode; -1: none */
 	int64_t channel_ms;
 	bool fail_closed, no_resume;
+	bool has_budget;
+	struct budget_amounts budget; /* of each turn, at the most */
 };
 
 struct command_turn {
@@ -98,6 +104,8 @@ struct command_turn {
 	uint64_t usage_seq;
 	struct usage usage;
 	struct bytes cursor; /* data NULL: none */
+	bool has_budget;     /* of turn_begin */
+	struct budget_amounts budget;
 };
 
 struct command_request {
@@ -139,6 +147,8 @@ struct command_steer {
 	bool all;
 	enum mode mode;
 	struct bytes reason;
+	bool has_raise; /* of a resume */
+	struct budget_amounts raise;
 };
 
 struct command {
@@ -174,6 +184,7 @@ struct command {
 			bool end;
 		} bye;
 		int64_t slept; /* microseconds */
+		int64_t alive; /* of RESTARTED: the last sign of life before, wall clock */
 	};
 };
 
@@ -196,7 +207,7 @@ enum effect_type {
 enum reply_kind {
 	REPLY_EMPTY,
 	REPLY_HELLO,	/* session */
-	REPLY_TURN,	/* turn */
+	REPLY_TURN,	/* turn; NULL: one that is over, of the id `cursor` */
 	REPLY_STATE,	/* request state in `state` */
 	REPLY_MODE,	/* session */
 	REPLY_COUNT,	/* count */
@@ -227,6 +238,7 @@ enum event_kind {
 	EVENT_OUTCOME,
 	EVENT_TURN,
 	EVENT_SESSION,
+	EVENT_WARNING, /* most of a turn's or session's ceiling is used */
 };
 
 enum note_kind {
@@ -293,6 +305,7 @@ struct effect {
 			uint64_t seq;
 			enum request_state state;
 			bool ran_anyway;
+			uint8_t warning; /* enum budget_kind */
 			struct bytes call_name, tool; /* of an outcome without a request */
 		} event;
 		struct {
@@ -410,7 +423,18 @@ int engine_record_session(const struct session *s, struct session_record *out);
 int engine_record_request(
 	const struct engine *e, const struct request *q, struct request_record *out);
 
+int engine_record_turn(const struct turn *t, struct turn_record *out); /* likewise; `budget` */
+
 /* ---- questions ---- */
+
+/* What a turn has used, with its sub-agents; and a session, in all turns. */
+void turn_usage(const struct turn *t, struct usage *out);
+void turn_used(const struct engine *e, const struct turn *t, struct instant now,
+	struct budget_amounts *out);
+void session_used(const struct engine *e, const struct session *s, struct instant now,
+	struct budget_amounts *out);
+/* By how much a resume would raise what is reached. 1: nothing is. */
+int budget_offer(const struct engine *e, struct turn *t, struct budget_amounts *out);
 
 /* May this frontend know of the entity? */
 /* The gateway tells how far the page went that it made of REPLY_PAGE. -ENOMEM. */

@@ -261,6 +261,7 @@ int on_request(struct engine *e, const struct command *c)
 	struct request *q = NULL;
 	struct turn *t;
 	char made[ID_STRING_SIZE];
+	bool again = false; /* a check that was answered ask has counted already */
 	struct uuid id;
 
 	q = call.data ? request_find_call(s, call) : request_orphan(s, m);
@@ -279,6 +280,7 @@ int on_request(struct engine *e, const struct command *c)
 		TRY(check_take(e, s, m->facts.input_hash, none, &call));
 		if (call.data && request_find_call(s, call))
 			call = none;
+		again = call.data != NULL;
 	}
 	if (!call.data) {
 		id_format(made, ID_REQUEST, &id);
@@ -291,7 +293,9 @@ int on_request(struct engine *e, const struct command *c)
 	TRY(request_fill(e, q, c, s, t));
 	if (!turn_state_over(t->s.r.state)) {
 		TRY(entity_touch(&e->r, t));
-		t->s.r.calls++;
+		t->s.r.calls += !again;
+		if (!again)
+			TRY(budget_call(e, t));
 	}
 	return request_evaluate(e, q);
 }

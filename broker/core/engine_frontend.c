@@ -8,7 +8,6 @@
 
 #include "broker/core/pipeline.h"
 
-static const struct bytes none;
 
 static unsigned policy_free_bit(const struct engine *e)
 {
@@ -391,97 +390,4 @@ int on_verdict(struct engine *e, const struct command *c)
 	out->reply.results = e->out.results;
 	out->reply.count = 1;
 	return 0;
-}
-
-/* ---- suspend, resume, end_turn ---- */
-
-static int suspend_session(
-	struct engine *e, const struct command *c, struct session *s, uint32_t *changed)
-{
-	struct turn *t = s->s.turn;
-
-	if (!t) /* between turns: the next one is suspended already */
-		TRY(turn_begin(e, s, none, &t));
-	/* one that a person ended passes it on to its successor */
-	if (t->s.r.causes & CAUSE_HAND)
-		return 0;
-	(*changed)++;
-	return turn_suspend(e, t, CAUSE_HAND, c->by, c->steer.reason);
-}
-
-static int resume_session(
-	struct engine *e, const struct command *c, struct session *s, uint32_t *changed)
-{
-	struct turn *t = s->s.turn;
-
-	if (!t || !(t->s.r.causes & CAUSE_HAND))
-		return 0;
-	(*changed)++;
-	TRY(turn_resume(e, t, CAUSE_HAND, c->by));
-	return session_settle(e, s);
-}
-
-/* A person ends the turn, and those of its children. */
-static int end_session_turn(
-	struct engine *e, const struct command *c, struct session *s, uint32_t *changed)
-{
-	struct turn *t = s->s.turn;
-	struct session *child, *next;
-
-	if (t && !turn_state_over(t->s.r.state)) {
-		(*changed)++;
-		TRY(turn_end(e, t, REQUEST_ON_DENY, SOURCE_USER, c->by, c->steer.reason));
-	}
-	LIST_FOREACH_SAFE (child, &s->children, in_parent, next)
-		TRY(end_session_turn(e, c, child, changed));
-	return session_settle(e, s);
-}
-
-static int steer(struct engine *e, const struct command *c,
-	int (*act)(struct engine *e, const struct command *c, struct session *s,
-		uint32_t *changed))
-{
-	static const struct uuid start;
-	struct uuid at = start;
-	uint32_t changed = 0;
-	struct effect *out;
-	struct entity *x;
-
-	if (!c->frontend->s.greeted)
-		return not_greeted(e, c);
-	if (c->frontend->s.role != ROLE_HUMAN)
-		return reply_error(
-			e, c, ENGINE_FORBIDDEN, "only a person may do that", NULL, NULL);
-	if (!c->steer.all) {
-		struct session *s = session_find(&e->r, &c->steer.session);
-
-		if (!s || !frontend_sees(c->frontend, &s->e))
-			return reply_error(
-				e, c, ENGINE_NOT_FOUND, "no such session", NULL, NULL);
-		TRY(act(e, c, s, &changed));
-	} else {
-		while ((x = registry_next(&e->r, &at))) {
-			at = *entity_id(x);
-			if (x->type == ENTITY_SESSION && frontend_sees(c->frontend, x))
-				TRY(act(e, c, ENTITY_OF(x, session), &changed));
-		}
-	}
-	TRY(reply_new(e, c, REPLY_COUNT, &out));
-	out->reply.count = changed;
-	return 0;
-}
-
-int on_suspend(struct engine *e, const struct command *c)
-{
-	return steer(e, c, suspend_session);
-}
-
-int on_resume(struct engine *e, const struct command *c)
-{
-	return steer(e, c, resume_session);
-}
-
-int on_end_turn(struct engine *e, const struct command *c)
-{
-	return steer(e, c, end_session_turn);
 }

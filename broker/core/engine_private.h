@@ -80,13 +80,55 @@ int turn_end(struct engine *e, struct turn *t, enum request_event event, enum so
 	struct bytes who, struct bytes reason);
 int turn_suspend(struct engine *e, struct turn *t, enum turn_cause cause, struct bytes by,
 	struct bytes reason);
-int turn_resume(struct engine *e, struct turn *t, enum turn_cause cause, struct bytes by);
+int turn_resume(struct engine *e, struct turn *t, enum turn_cause cause, struct bytes by,
+	struct bytes reason);
 /* Gives the children's turns what they inherit. */
 int turn_inherit(struct engine *e, struct session *parent);
 /* Removes a turn that has ended, with what is remembered of its calls. */
 int turn_forget(struct engine *e, struct turn *t);
 bool turn_held(const struct turn *t);
 bool session_inherits(const struct session *s);
+
+/* ---- ceilings (engine_budget.c) ---- */
+/* After anything that lets a turn's time run or stand. */
+int turn_clock(struct engine *e, struct turn *t);
+int turn_due_now(struct engine *e, struct turn *t);
+/* What configuration and the agent's wish give to a session and each of its turns. */
+void budget_config(const struct engine *e, const struct session *s, struct budget_amounts *turn,
+	struct budget_amounts *session);
+void session_budget_open(
+	struct engine *e, struct session *s, const struct budget_amounts *asked);
+/* The agent wishes for less: for all turns of the session, or for this one. */
+int session_budget_lower(
+	struct engine *e, struct session *s, const struct budget_amounts *asked);
+int turn_budget_lower(struct engine *e, struct turn *t, const struct budget_amounts *asked);
+int turn_budget_open(struct engine *e, struct turn *t);
+/* A suspended turn's successor goes on with its ceilings and what it has used. */
+int turn_budget_carry(struct engine *e, struct turn *t, struct turn *old);
+/* It is over: what it has used is the session's. */
+int turn_budget_close(struct engine *e, struct turn *t);
+/* One more call in the turn, which is counted there already. */
+int budget_call(struct engine *e, struct turn *t);
+/* Usage for the session and all above: in their turns where there are any. */
+int budget_charge(struct engine *e, struct session *s, const struct usage *more);
+/*
+ * Suspends whatever has reached a ceiling from that session upwards: its present turn, else
+ * t (NULL: none).
+ */
+int budget_check(struct engine *e, struct turn *t, struct session *from);
+/*
+ * Raises what suspends the turn (by NULL: each as much as is configured). 1: it would be
+ * reached even so, and nothing has changed.
+ */
+int budget_raise(struct engine *e, struct turn *t, const struct budget_amounts *by);
+/* Before the turn's first event after a restart. */
+int turn_budget_restart(struct engine *e, struct turn *t, int64_t alive);
+/* A call that was restored, in the sessions above. */
+void budget_recount(struct turn *t);
+/* Has it used anything? */
+bool session_spent(const struct engine *e, const struct session *s);
+/* For reports of usage that come after its end (engine_usage.c). */
+int turn_note_last(struct engine *e, struct turn *t);
 
 /* ---- requests in the eyes of the pipeline (engine_judge.c) ---- */
 struct pipeline_call;
@@ -200,7 +242,7 @@ int on_ceiling(struct engine *e, const struct command *c);
 int on_suspend(struct engine *e, const struct command *c);
 int on_resume(struct engine *e, const struct command *c);
 int on_end_turn(struct engine *e, const struct command *c);
-int on_restarted(struct engine *e);
+int on_restarted(struct engine *e, const struct command *c);
 int on_slept(struct engine *e);
 /* Pending requests that no person can answer any more, where that denies. */
 int deny_alone(struct engine *e);

@@ -34,8 +34,16 @@ int engine_record_session(const struct session *s, struct session_record *out)
 		.claim = r->claim,
 		.ceiling = r->ceiling,
 		.fail_closed = r->fail_closed,
-		.ended = r->ended};
-	return out->key ? 0 : -ENOMEM;
+		.ended = r->ended,
+		.budget = session_budget_pack(&s->s.b)};
+	return out->key && out->budget ? 0 : -ENOMEM;
+}
+
+int engine_record_turn(const struct turn *t, struct turn_record *out)
+{
+	*out = t->s.r;
+	out->budget = turn_budget_pack(&t->s.b);
+	return out->budget ? 0 : -ENOMEM;
 }
 
 int engine_restore_session(struct engine *e, const struct session_record *r)
@@ -43,7 +51,7 @@ int engine_restore_session(struct engine *e, const struct session_record *r)
 	struct session *s;
 
 	if (str_bytes(r->key).len > LIMIT_NAME ||
-		session_find_key(&e->r, r->uid, str_bytes(r->agent), str_bytes(r->key)))
+		(!r->ended && session_find_key(&e->r, r->uid, str_bytes(r->agent), str_bytes(r->key))))
 		return -EUCLEAN;
 	s = session_new(&e->r, str_bytes(r->key));
 	if (!s)
@@ -69,6 +77,10 @@ int engine_restore_session(struct engine *e, const struct session_record *r)
 		.ended = r->ended,
 		.alive = r->subject.pid != 0,
 		.recovered = true};
+	if (!r->budget) /* of an older version */
+		session_budget_open(e, s, NULL);
+	else if (session_budget_unpack(r->budget, &s->s.b) < 0)
+		return -EUCLEAN;
 	s->s.parent = session_find(&e->r, &r->parent);
 	s->e.stored = true;
 	take_newest(e, &r->id);
@@ -86,9 +98,17 @@ int engine_restore_turn(struct engine *e, const struct turn_record *r)
 	if (!t)
 		return -ENOMEM;
 	t->s.r = *r;
+	t->s.r.budget = NULL;
 	str_ref(r->key);
 	str_ref(r->reason);
 	t->s.session = s;
+	if (r->budget && turn_budget_unpack(r->budget, &t->s.b) < 0)
+		return -EUCLEAN;
+	if (!r->budget) {
+		struct budget_amounts session;
+
+		budget_config(e, s, &t->s.b.ceiling, &session);
+	}
 	t->s.r.calls = t->s.r.denied = 0; /* counted again from the history */
 	t->e.stored = true;
 	take_newest(e, &r->id);
@@ -250,6 +270,8 @@ int engine_restore_request(struct engine *e, struct instant now, int64_t alive,
 		restore_decided(q, now);
 		return entity_index(&e->r, q);
 	}
+	t->s.r.calls++;
+	budget_recount(t);
 	q->s.recovered = true;
 	q->s.shown = r->state != REQUEST_REVIEW;
 	q->s.stopped = true;
@@ -314,6 +336,7 @@ int engine_restore_decision(struct engine *e, struct instant now, const struct h
 		return 0;
 	}
 	t->s.r.calls++;
+	budget_recount(t);
 	if (row->verdict == VERDICT_DENY)
 		t->s.r.denied++;
 	if (signature && denial_counts(row->type, row->state, row->source, row->step))
@@ -364,8 +387,9 @@ static int restart_session(struct engine *e, struct session *s)
 	return 0;
 }
 
-static int restart_turn(struct engine *e, struct turn *t)
+static int restart_turn(struct engine *e, struct turn *t, int64_t alive)
 {
+	TRY(turn_budget_restart(e, t, alive));
 	if (t->s.r.state == TURN_ENDED)
 		return 0;
 	TRY(turn_event(e, t, TURN_ON_RESTART));
@@ -409,7 +433,7 @@ static int turns_settle(struct engine *e)
 	return 0;
 }
 
-int on_restarted(struct engine *e)
+int on_restarted(struct engine *e, const struct command *c)
 {
 	static const struct uuid start;
 
@@ -424,7 +448,7 @@ int on_restarted(struct engine *e)
 			if (pass == ENTITY_SESSION)
 				TRY(restart_session(e, ENTITY_OF(x, session)));
 			else if (pass == ENTITY_TURN)
-				TRY(restart_turn(e, ENTITY_OF(x, turn)));
+				TRY(restart_turn(e, ENTITY_OF(x, turn), c->alive));
 			else
 				TRY(restart_request(e, ENTITY_OF(x, request)));
 		}

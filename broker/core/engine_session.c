@@ -9,7 +9,7 @@ enum mode session_mode(const struct session *s)
 	enum mode mode = s->s.r.claim;
 
 	/* a person's ceiling holds for the sub-agents, too */
-	for (; s; s = s->s.parent)
+	for (; s; s = session_above(s))
 		if (s->s.r.ceiling < mode)
 			mode = s->s.r.ceiling;
 	return mode;
@@ -20,7 +20,7 @@ unsigned session_chain(const struct session *s, const struct session *out[LIMIT_
 	const struct session *up[LIMIT_CHAIN];
 	unsigned n = 0;
 
-	for (; s && n < LIMIT_CHAIN; s = s->s.parent)
+	for (; s && n < LIMIT_CHAIN; s = session_above(s))
 		up[n++] = s;
 	for (unsigned i = 0; i < n; i++)
 		out[i] = up[n - 1 - i];
@@ -31,7 +31,7 @@ static unsigned depth(const struct session *s)
 {
 	unsigned n = 0;
 
-	for (; s; s = s->s.parent)
+	for (; s; s = session_above(s))
 		n++;
 	return n;
 }
@@ -57,6 +57,8 @@ static struct session *parent_of(struct engine *e, const struct command *c)
 	}
 	for (unsigned i = 0; i < h->n_chain; i++) {
 		p = session_find_subject(&e->r, &h->chain[i]);
+		if (!p)
+			p = session_find_retired(&e->r, &h->chain[i]);
 		if (p && p->s.r.uid == c->link->uid)
 			return p;
 	}
@@ -80,13 +82,15 @@ static int session_make(struct engine *e, const struct command *c, struct sessio
 {
 	const struct command_hello *h = &c->hello;
 	struct owner *o = owner_get(&e->r, c->link->uid);
-	struct session *s, *parent = parent_of(e, c);
+	struct session *s, *root = parent_of(e, c), *parent = root;
 	char key[ID_STRING_SIZE];
 	struct uuid id;
 
 	*out = NULL;
 	if (!o)
 		return -ENOMEM;
+	if (root && root->s.r.ended) /* it only counts */
+		parent = NULL;
 	if (o->sessions >= e->config.max_sessions)
 		return reply_error(e, c, ENGINE_LIMIT, "too many sessions of this user",
 			"limit", "sessions");
@@ -115,11 +119,10 @@ static int session_make(struct engine *e, const struct command *c, struct sessio
 	s->s.r.channel_ms = h->channel_ms;
 	s->s.r.fail_closed = h->fail_closed;
 	s->s.r.alive = h->subject.pid != 0;
-	if (parent) {
-		s->s.parent = parent;
-		if (parent->s.turn)
-			s->s.r.parent_turn = parent->s.turn->s.r.id;
-	}
+	session_budget_open(e, s, h->has_budget ? &h->budget : NULL);
+	s->s.parent = root;
+	if (parent && parent->s.turn)
+		s->s.r.parent_turn = parent->s.turn->s.r.id;
 	TRY(entity_index(&e->r, s));
 	TRY(mark_dirty(e, s));
 	TRY(history_session(
@@ -161,6 +164,8 @@ static int session_join(struct engine *e, const struct command *c, struct sessio
 		s->s.r.fail_closed = true;
 		TRY(mark_dirty(e, s));
 	}
+	if (h->has_budget)
+		TRY(session_budget_lower(e, s, &h->budget));
 	if (!s->s.r.alive && h->subject.pid) {
 		/* its subject died: whoever comes back is the new one */
 		entity_unindex(&e->r, s);
@@ -250,9 +255,48 @@ int link_leave(struct engine *e, struct link *l, bool answer)
 	return entity_index(&e->r, l);
 }
 
-int session_end(struct engine *e, struct session *s, enum request_event event)
+/*
+ * While its subject lives, a session that has ended stays as the parent of those that come
+ * from there, so that its ceilings and what it has used go on: but nobody sees it.
+ */
+static int session_retire(struct engine *e, struct session *s)
+{
+	entity_unindex(&e->r, s);
+	s->s.r.ended = true;
+	TRY(entity_index(&e->r, s));
+	TRY(history_session(
+		e, s, HISTORY_SESSION_ENDED, (struct bytes){NULL, 0}, session_key(s)));
+	TRY(mark_dirty(e, s));
+	return event_emit(e, EVENT_SESSION, s);
+}
+
+/* The children go to the session above. */
+static int session_remove(struct engine *e, struct session *s)
 {
 	struct session *child;
+
+	while ((child = LIST_FIRST(&s->children))) {
+		TRY(entity_touch(&e->r, child));
+		entity_unindex(&e->r, child);
+		child->s.parent = s->s.parent;
+		TRY(entity_index(&e->r, child));
+		TRY(mark_dirty(e, child));
+		TRY(event_emit(e, EVENT_SESSION, child));
+	}
+	if (s->s.r.alive)
+		TRY(watch(e, s, EFFECT_UNWATCH));
+	if (!s->s.r.ended) {
+		s->s.r.ended = true;
+		TRY(history_session(e, s, HISTORY_SESSION_ENDED, (struct bytes){NULL, 0},
+			session_key(s)));
+		TRY(event_emit(e, EVENT_SESSION, s));
+	}
+	TRY(mark_removed(e, s));
+	return entity_remove(&e->r, s);
+}
+
+int session_end(struct engine *e, struct session *s, enum request_event event)
+{
 	struct link *l;
 	struct turn *t, *next;
 
@@ -271,22 +315,9 @@ int session_end(struct engine *e, struct session *s, enum request_event event)
 	TRY(entity_touch(&e->r, s));
 	s->s.turn = NULL;
 	TRY(turn_inherit(e, s));
-	while ((child = LIST_FIRST(&s->children))) {
-		TRY(entity_touch(&e->r, child));
-		entity_unindex(&e->r, child);
-		child->s.parent = s->s.parent;
-		TRY(entity_index(&e->r, child));
-		TRY(mark_dirty(e, child));
-		TRY(event_emit(e, EVENT_SESSION, child));
-	}
-	if (s->s.r.alive)
-		TRY(watch(e, s, EFFECT_UNWATCH));
-	s->s.r.ended = true;
-	TRY(history_session(
-		e, s, HISTORY_SESSION_ENDED, (struct bytes){NULL, 0}, session_key(s)));
-	TRY(event_emit(e, EVENT_SESSION, s));
-	TRY(mark_removed(e, s));
-	return entity_remove(&e->r, s);
+	if (s->s.r.alive && s->s.r.subject.pid && !s->s.parent && session_spent(e, s))
+		return session_retire(e, s);
+	return session_remove(e, s);
 }
 
 int session_settle(struct engine *e, struct session *s)
@@ -307,6 +338,8 @@ int session_die(struct engine *e, struct session *s)
 	struct turn *t, *next;
 	struct link *l;
 
+	if (s->s.r.ended)
+		return session_remove(e, s);
 	TRY(entity_touch(&e->r, s));
 	entity_unindex(&e->r, s);
 	s->s.r.alive = false;
@@ -370,7 +403,7 @@ int on_ceiling(struct engine *e, const struct command *c)
 {
 	struct session *s = session_find(&e->r, &c->steer.session);
 
-	if (!s || !frontend_sees(c->frontend, &s->e))
+	if (!s || s->s.r.ended || !frontend_sees(c->frontend, &s->e))
 		return reply_error(e, c, ENGINE_NOT_FOUND, "no such session", NULL, NULL);
 	if (c->frontend->s.role != ROLE_HUMAN)
 		return reply_error(

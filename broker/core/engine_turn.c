@@ -30,7 +30,7 @@ int turn_event(struct engine *e, struct turn *t, enum turn_event event)
 		return 0;
 	TRY(entity_touch(&e->r, t));
 	t->s.r.state = (uint8_t)next;
-	return 0;
+	return turn_clock(e, t);
 }
 
 int turn_tell(struct engine *e, struct turn *t)
@@ -43,6 +43,7 @@ int turn_settle(struct engine *e, struct turn *t)
 {
 	if (t == e->ending)
 		return 0;
+	TRY(turn_clock(e, t));
 	switch ((enum turn_state)t->s.r.state) {
 	case TURN_ABANDONING:
 		if (t->n_kept || t->n_pending)
@@ -107,7 +108,8 @@ int turn_begin(struct engine *e, struct session *s, struct bytes key, struct tur
 	s->s.turn = t;
 	TRY(history_turn(e, t, HISTORY_TURN_BEGUN, SOURCE_NONE, none, none));
 	*out = t;
-	return turn_tell(e, t);
+	TRY(turn_tell(e, t));
+	return turn_budget_open(e, t);
 }
 
 /* What is suspended does not get free by a new turn: causes and reason go on. */
@@ -146,7 +148,8 @@ int turn_supersede(struct engine *e, struct session *s, struct bytes key, struct
 	TRY(turn_begin(e, s, key, &t));
 	*out = t;
 	if (carried.causes) {
-		t->s.r.usage = carried.usage;
+		if (!ended)
+			TRY(turn_budget_carry(e, t, old));
 		TRY(turn_carry(e, t, &carried));
 	}
 	if (ended)
@@ -165,7 +168,8 @@ int turn_supersede(struct engine *e, struct session *s, struct bytes key, struct
 		if (child->s.turn && !turn_state_over(child->s.turn->s.r.state))
 			TRY(turn_supersede(e, child, none, &fresh));
 	}
-	return turn_inherit(e, s);
+	TRY(turn_inherit(e, s));
+	return budget_check(e, t, s);
 }
 
 int turn_for_call(struct engine *e, struct session *s, struct bytes key, struct turn **out)
@@ -255,6 +259,7 @@ int turn_end(struct engine *e, struct turn *t, enum request_event event, enum so
 		if (reason.data)
 			TRY(set_bytes(e, t, &t->s.r.reason, reason));
 		TRY(turn_event(e, t, TURN_ON_ABANDON));
+		TRY(turn_budget_close(e, t));
 	}
 	e->ending = t; /* no request settles the turn meanwhile */
 	TAILQ_FOREACH_SAFE (q, &t->requests, in_turn, next) {
@@ -273,6 +278,7 @@ int turn_end(struct engine *e, struct turn *t, enum request_event event, enum so
 	if (stays)
 		return turn_tell(e, t);
 	TRY(turn_note_late(e, t));
+	TRY(turn_note_last(e, t));
 	TRY(turn_event(e, t, TURN_ON_END));
 	t->s.r.ended_at = e->now.wall;
 	TRY(history_turn(e, t, HISTORY_TURN_ENDED,
@@ -360,118 +366,16 @@ int turn_suspend(struct engine *e, struct turn *t, enum turn_cause cause, struct
 	return turn_inherit(e, t->s.session);
 }
 
-int turn_resume(struct engine *e, struct turn *t, enum turn_cause cause, struct bytes by)
+int turn_resume(struct engine *e, struct turn *t, enum turn_cause cause, struct bytes by,
+	struct bytes reason)
 {
 	TRY(entity_touch(&e->r, t));
 	t->s.r.causes &= (uint8_t)~cause;
 	TRY(history_turn(e, t, HISTORY_TURN_RESUMED,
-		cause == CAUSE_BUDGET ? SOURCE_BUDGET : SOURCE_USER, by, none));
+		cause == CAUSE_BUDGET ? SOURCE_BUDGET : SOURCE_USER, by, reason));
 	if (turn_held(t) || turn_state_over(t->s.r.state))
 		TRY(turn_tell(e, t));
 	else
 		TRY(turn_free_again(e, t));
 	return turn_inherit(e, t->s.session);
-}
-
-/* ---- commands ---- */
-
-static int reply_turn(struct engine *e, const struct command *c, struct turn *t)
-{
-	struct effect *f;
-
-	TRY(reply_new(e, c, REPLY_TURN, &f));
-	f->reply.turn = t;
-	return 0;
-}
-
-static int add_usage(
-	struct engine *e, struct session *s, struct turn *t, const struct command_turn *u)
-{
-	if (u->usage_seq > t->s.r.usage_seq) {
-		const struct usage *a = &u->usage;
-		struct usage *b = &t->s.r.usage;
-
-		TRY(entity_touch(&e->r, t));
-		t->s.r.usage_seq = u->usage_seq;
-		/* cumulative: a report that decreases changes nothing */
-		b->input = a->input > b->input ? a->input : b->input;
-		b->output = a->output > b->output ? a->output : b->output;
-		b->cache_read = a->cache_read > b->cache_read ? a->cache_read : b->cache_read;
-		b->cache_write =
-			a->cache_write > b->cache_write ? a->cache_write : b->cache_write;
-		if (a->cost_microusd > b->cost_microusd)
-			b->cost_microusd = a->cost_microusd;
-		TRY(mark_dirty(e, t));
-		if (u->cursor.data) {
-			TRY(entity_touch(&e->r, s));
-			TRY(set_bytes(e, s, &s->s.r.cursor, u->cursor));
-			TRY(mark_dirty(e, s));
-		}
-	}
-	return 0;
-}
-
-int on_turn_begin(struct engine *e, const struct command *c)
-{
-	struct session *s = c->link->s.session;
-	struct turn *t = s->s.turn;
-
-	if (t && c->turn.key.data && t->s.r.key && str_equal(t->s.r.key, c->turn.key) &&
-		!turn_state_over(t->s.r.state))
-		return reply_turn(e, c, t);
-	TRY(turn_supersede(e, s, c->turn.key, &t));
-	return reply_turn(e, c, t);
-}
-
-/* The turn that a call names; NULL (answered) where the session is in another one. */
-static int turn_named(struct engine *e, const struct command *c, struct turn **out)
-{
-	struct turn *t = c->link->s.session->s.turn;
-
-	*out = NULL;
-	if (!t || (c->turn.key.data && t->s.r.key && !str_equal(t->s.r.key, c->turn.key)))
-		return reply_error(
-			e, c, ENGINE_NOT_FOUND, "the session is not in that turn", NULL, NULL);
-	*out = t;
-	return 0;
-}
-
-int on_usage(struct engine *e, const struct command *c)
-{
-	struct session *s = c->link->s.session;
-	struct turn *t;
-
-	/* reported before anything else: an implicit turn counts it. A turn that is named and
-	 * over is not begun again by what came late. */
-	if (!s->s.turn && !c->turn.key.data)
-		TRY(turn_for_call(e, s, c->turn.key, &t));
-	TRY(turn_named(e, c, &t));
-	if (!t)
-		return 0;
-	TRY(add_usage(e, s, t, &c->turn));
-	TRY(event_emit(e, EVENT_TURN, t));
-	return reply_turn(e, c, t);
-}
-
-int on_turn_end(struct engine *e, const struct command *c)
-{
-	struct session *s = c->link->s.session;
-	struct turn *t;
-
-	TRY(turn_named(e, c, &t));
-	if (!t)
-		return 0;
-	if (c->turn.has_usage)
-		TRY(add_usage(e, s, t, &c->turn));
-	if (turn_state_over(t->s.r.state))
-		return reply_turn(e, c, t);
-	if (t->s.r.causes) {
-		/* what is suspended stays so: a successor takes its place */
-		struct turn *fresh;
-
-		TRY(turn_supersede(e, s, none, &fresh));
-		return reply_turn(e, c, fresh);
-	}
-	TRY(turn_end(e, t, REQUEST_ON_CLOSE, SOURCE_ABORT, none, none));
-	return reply_turn(e, c, t);
 }

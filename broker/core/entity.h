@@ -11,6 +11,7 @@
 #include <bsd/sys/queue.h>
 #include "broker/core/tree.h"
 
+#include "broker/core/budget.h"
 #include "broker/core/types.h"
 #include "libapproval/limits.h"
 
@@ -101,6 +102,8 @@ struct session_state {
 	struct turn *turn;  /* the present one; an ended one stays until the next begins */
 	struct str *checks; /* the last checks answered ask: hash, length, tool_call_id each */
 	struct str *late; /* the last calls that ended UNKNOWN: their outcomes may still come */
+	struct str *last; /* what the last turn had reported: see engine_usage.c */
+	struct session_budget b;
 };
 
 struct session {
@@ -122,6 +125,7 @@ struct session {
 
 struct turn_state_data {
 	struct turn_record r;
+	struct turn_budget b;
 	struct session *session;
 	struct str *denials; /* array of struct denial, for the step "repeat" */
 	uint32_t unknown;    /* calls that have ended UNKNOWN without a row of their own */
@@ -134,7 +138,8 @@ struct turn {
 	TAILQ_HEAD(request_list, request) requests;
 	struct request_list settled; /* those that are decided and not kept, in that order */
 	LIST_ENTRY(turn) in_session;
-	uint32_t n_pending, n_recovered, n_kept, n_settled, n_orphaned;
+	uint32_t n_pending, n_recovered, n_kept, n_settled, n_orphaned, n_awaiting, n_allowed;
+	uint32_t due; /* as of a request */
 };
 
 struct denial {
@@ -203,7 +208,7 @@ struct request {
 	uint32_t due; /* its place in the queue of those that are timed; 0: it is not */
 	uint32_t counted_bytes;
 	bool counted_pending : 1, counted_settled : 1, counted_recovered : 1, counted_kept : 1;
-	bool counted_orphaned : 1;
+	bool counted_orphaned : 1, counted_awaiting : 1, counted_allowed : 1;
 	bool charged : 1; /* to its owner */
 	bool in_waiting : 1;
 	uint16_t call_len;
@@ -219,6 +224,15 @@ enum call_fact {
 	FACT_UNRESOLVED = 8,
 	FACT_SAID_MUTATING = 16, /* by the agent, whatever is known of the tool */
 };
+
+/*
+ * The session that this one is a sub-agent of. One that has ended may still be there as the
+ * parent of others, so that what they use is counted together: see session_retire.
+ */
+static inline struct session *session_above(const struct session *s)
+{
+	return s->s.parent && !s->s.parent->s.r.ended ? s->s.parent : NULL;
+}
 
 static inline struct bytes session_key(const struct session *s)
 {
@@ -271,5 +285,12 @@ static inline bool request_orphaned(const struct request *q)
 }
 
 #define ENTITY_OF(ptr, type) ((struct type *)(void *)(ptr))
+
+/* A session that has ended, which nobody is shown. */
+static inline bool entity_retired(const struct entity *x)
+{
+	return x->type == ENTITY_SESSION &&
+	       ((const struct session *)(const void *)x)->s.r.ended;
+}
 
 #endif

@@ -2,6 +2,8 @@
 # Pure: no descriptor, clock, randomness or log.
 noinst_LTLIBRARIES += broker/core/libcore.la
 broker_core_libcore_la_SOURCES = \
+	broker/core/budget.c \
+	broker/core/budget.h \
 	broker/core/denial.c \
 	broker/core/due.c \
 	broker/core/due.h \
@@ -9,6 +11,7 @@ broker_core_libcore_la_SOURCES = \
 	broker/core/engine.c \
 	broker/core/engine.h \
 	broker/core/engine_always.c \
+	broker/core/engine_budget.c \
 	broker/core/engine_call.c \
 	broker/core/engine_check.c \
 	broker/core/engine_explain.c \
@@ -19,8 +22,10 @@ broker_core_libcore_la_SOURCES = \
 	broker/core/engine_request.c \
 	broker/core/engine_restore.c \
 	broker/core/engine_session.c \
+	broker/core/engine_steer.c \
 	broker/core/engine_timer.c \
 	broker/core/engine_turn.c \
+	broker/core/engine_usage.c \
 	broker/core/entity.h \
 	broker/core/marks.c \
 	broker/core/judge.c \

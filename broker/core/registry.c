@@ -76,6 +76,7 @@ void registry_init(struct registry *r)
 	RB_INIT(&r->ids);
 	RB_INIT(&r->keys);
 	RB_INIT(&r->subjects);
+	RB_INIT(&r->retired);
 	RB_INIT(&r->owners);
 	TAILQ_INIT(&r->frontends);
 	r->undo.last = &r->undo.first;
@@ -176,10 +177,18 @@ static void request_count(struct registry *r, struct request *q)
 			q->counted_recovered = true;
 			t->n_recovered++;
 		}
+		if (q->s.r.state == REQUEST_AWAITING) {
+			q->counted_awaiting = true;
+			t->n_awaiting++;
+		}
 	} else if (!q->charged) {
 		q->counted_settled = true;
 		t->n_settled++;
 		TAILQ_INSERT_TAIL(&t->settled, q, in_settled);
+	}
+	if (q->s.r.state == REQUEST_ALLOWED) {
+		q->counted_allowed = true;
+		t->n_allowed++;
 	}
 	if (request_kept(q)) {
 		q->counted_kept = true;
@@ -215,6 +224,10 @@ void request_uncount(struct registry *r, struct request *q)
 	}
 	if (q->counted_recovered)
 		t->n_recovered--;
+	if (q->counted_awaiting)
+		t->n_awaiting--;
+	if (q->counted_allowed)
+		t->n_allowed--;
 	if (q->counted_kept)
 		t->n_kept--;
 	if (q->counted_orphaned)
@@ -222,13 +235,14 @@ void request_uncount(struct registry *r, struct request *q)
 	if (q->in_waiting)
 		LIST_REMOVE(q, in_waiter);
 	q->counted_pending = q->counted_recovered = q->counted_kept = false;
+	q->counted_awaiting = q->counted_allowed = false;
 	q->counted_settled = q->counted_orphaned = q->in_waiting = q->charged = false;
 }
 
 void request_recount(struct registry *r, struct request *q)
 {
 	request_count(r, q);
-	due_set(&r->dues, q, q->e.indexed ? request_due(q) : 0);
+	due_set(&r->dues, &q->e, q->e.indexed ? request_due(q) : 0);
 }
 
 void request_reindex(struct registry *r, struct request *q)
@@ -236,6 +250,13 @@ void request_reindex(struct registry *r, struct request *q)
 	assert(q->e.undo && q->e.indexed);
 	request_uncount(r, q);
 	request_recount(r, q);
+}
+
+void turn_set_due(struct registry *r, struct turn *t, int64_t at)
+{
+	t->s.b.due = at;
+	if (t->e.indexed)
+		due_set(&r->dues, &t->e, at);
 }
 
 void request_set_state(struct registry *r, struct request *q, enum request_state state)
@@ -273,14 +294,14 @@ static void request_unindex(struct registry *r, struct request *q)
 
 static void session_index(struct registry *r, struct session *s)
 {
-	s->owner->sessions++;
-	r->n_sessions++;
 	if (!s->s.r.ended) {
+		s->owner->sessions++;
+		r->n_sessions++;
 		RB_INSERT(session_key_tree, &r->keys, s);
 		s->keyed = true;
 	}
 	if (s->s.r.alive && s->s.r.subject.pid) {
-		RB_INSERT(session_subject_tree, &r->subjects, s);
+		RB_INSERT(session_subject_tree, s->s.r.ended ? &r->retired : &r->subjects, s);
 		s->watched = true;
 	}
 	if (s->s.parent) {
@@ -291,12 +312,13 @@ static void session_index(struct registry *r, struct session *s)
 
 static void session_unindex(struct registry *r, struct session *s)
 {
-	s->owner->sessions--;
-	r->n_sessions--;
-	if (s->keyed)
+	if (s->keyed) {
+		s->owner->sessions--;
+		r->n_sessions--;
 		RB_REMOVE(session_key_tree, &r->keys, s);
+	}
 	if (s->watched)
-		RB_REMOVE(session_subject_tree, &r->subjects, s);
+		RB_REMOVE(session_subject_tree, s->keyed ? &r->subjects : &r->retired, s);
 	if (s->in_family)
 		LIST_REMOVE(s, in_parent);
 	s->keyed = s->watched = s->in_family = false;
@@ -346,7 +368,9 @@ int entity_index(struct registry *r, void *entity)
 	}
 	ids_insert(r, e);
 	if (e->type == ENTITY_REQUEST)
-		due_set(&r->dues, entity, request_due(entity));
+		due_set(&r->dues, e, request_due(entity));
+	else if (e->type == ENTITY_TURN)
+		due_set(&r->dues, e, ENTITY_OF(e, turn)->s.b.due);
 	return 0;
 }
 
@@ -370,8 +394,8 @@ void entity_unindex(struct registry *r, void *entity)
 		e->indexed = false;
 		return;
 	}
-	if (e->type == ENTITY_REQUEST)
-		due_set(&r->dues, entity, 0);
+	if (e->type == ENTITY_REQUEST || e->type == ENTITY_TURN)
+		due_set(&r->dues, e, 0);
 	RB_REMOVE(entity_id_tree, &r->ids, e);
 	switch ((enum entity_type)e->type) {
 	case ENTITY_SESSION: session_unindex(r, entity); break;
@@ -446,14 +470,25 @@ struct request *request_find_call(struct session *s, struct bytes call)
 	return NULL;
 }
 
-struct session *session_find_subject(struct registry *r, const struct process_id *p)
+static struct session *find_subject(
+	struct session_subject_tree *tree, const struct process_id *p)
 {
 	struct session key = {.s.r.subject = *p}, *s;
 
-	s = RB_NFIND(session_subject_tree, &r->subjects, &key);
+	s = RB_NFIND(session_subject_tree, tree, &key);
 	if (s && s->s.r.subject.pid == p->pid && s->s.r.subject.start == p->start)
 		return s;
 	return NULL;
+}
+
+struct session *session_find_subject(struct registry *r, const struct process_id *p)
+{
+	return find_subject(&r->subjects, p);
+}
+
+struct session *session_find_retired(struct registry *r, const struct process_id *p)
+{
+	return find_subject(&r->retired, p);
 }
 
 struct entity *registry_next(struct registry *r, const struct uuid *after)
@@ -463,7 +498,7 @@ struct entity *registry_next(struct registry *r, const struct uuid *after)
 	return RB_NFIND(entity_id_tree, &r->ids, &key.e);
 }
 
-struct request *registry_first_due(struct registry *r)
+struct entity *registry_first_due(struct registry *r)
 {
 	return due_first(&r->dues);
 }

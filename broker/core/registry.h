@@ -40,13 +40,14 @@ struct registry {
 	struct entity_id_tree ids;
 	struct due_queue dues;
 	struct session_key_tree keys;
-	struct session_subject_tree subjects;
+	struct session_subject_tree subjects, retired; /* those of sessions that have ended */
 	struct owner_tree owners;
 	struct frontend_list frontends;
 	struct undo_list undo;
 	struct str_list unref_on_commit, unref_on_rollback;
 	size_t n_sessions, n_turns, n_requests, n_pending, n_links, n_frontends;
-	size_t n_held; /* requests in memory: also those not in the indexes yet, or no more */
+	size_t n_held; /* requests and turns in memory: also those not in the indexes yet, or no
+			  more */
 };
 
 void registry_init(struct registry *r);
@@ -85,6 +86,8 @@ void request_reindex(struct registry *r, struct request *q);
 struct decision *request_decide(struct request *q);
 /* The paths of a touched request go at the commit. */
 void request_drop_paths(struct request *q);
+/* When the touched turn is due; 0: never. */
+void turn_set_due(struct registry *r, struct turn *t, int64_t at);
 /* For a rollback: what is derived of a request is taken back; and is derived again. */
 void request_uncount(struct registry *r, struct request *q);
 void request_recount(struct registry *r, struct request *q);
@@ -104,9 +107,11 @@ struct session *session_find_key(
 struct request *request_find_call(struct session *s, struct bytes call);
 /* A session whose living subject is that process; the one that arose first. NULL: none. */
 struct session *session_find_subject(struct registry *r, const struct process_id *p);
+/* One that has ended, but still counts for that living process. NULL: none. */
+struct session *session_find_retired(struct registry *r, const struct process_id *p);
 /* The first session, turn or request after an id (nil: from the start). NULL: none. */
 struct entity *registry_next(struct registry *r, const struct uuid *after);
-struct request *registry_first_due(struct registry *r);
+struct entity *registry_first_due(struct registry *r);
 const struct uuid *entity_id(const struct entity *e);
 
 #endif

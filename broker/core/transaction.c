@@ -101,15 +101,21 @@ struct session *session_new(struct registry *r, struct bytes key)
 		LIST_INIT(&s->children);
 		LIST_INIT(&s->turns);
 		RB_INIT(&s->calls);
+		budget_clear(&s->s.b.ceiling);
+		budget_clear(&s->s.b.asked);
 	}
 	return s;
 }
 
 struct turn *turn_new(struct registry *r)
 {
-	struct turn *t = entity_new(r, sizeof(*t), ENTITY_TURN);
+	struct turn *t = NULL;
 
+	if (due_reserve(&r->dues, r->n_held + 1) == 0)
+		t = entity_new(r, sizeof(*t), ENTITY_TURN);
 	if (t) {
+		r->n_held++;
+		budget_clear(&t->s.b.ceiling);
 		TAILQ_INIT(&t->requests);
 		TAILQ_INIT(&t->settled);
 	}
@@ -255,11 +261,13 @@ static void session_free(struct session *s)
 	str_unref(s->s.r.cursor);
 	str_unref(s->s.checks);
 	str_unref(s->s.late);
+	str_unref(s->s.last);
 	free(s);
 }
 
-static void turn_free(struct turn *t)
+static void turn_free(struct registry *r, struct turn *t)
 {
+	r->n_held--;
 	assert(TAILQ_EMPTY(&t->requests) && TAILQ_EMPTY(&t->settled));
 	str_unref(t->s.r.key);
 	str_unref(t->s.r.reason);
@@ -333,7 +341,7 @@ static void entity_free(struct registry *r, struct entity *e)
 {
 	switch ((enum entity_type)e->type) {
 	case ENTITY_SESSION: session_free(ENTITY_OF(e, session)); break;
-	case ENTITY_TURN: turn_free(ENTITY_OF(e, turn)); break;
+	case ENTITY_TURN: turn_free(r, ENTITY_OF(e, turn)); break;
 	case ENTITY_REQUEST: request_free(r, ENTITY_OF(e, request)); break;
 	case ENTITY_LINK:
 	case ENTITY_FRONTEND: break;

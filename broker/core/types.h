@@ -277,6 +277,7 @@ struct session_record {
 	struct str *workspace; /* NULL: none */
 	struct str *exe;
 	struct str *cursor; /* opaque bytes of the adapter */
+	struct str *budget; /* see session_budget_pack; NULL: nothing used, no ceiling */
 	struct process_id subject;
 	int64_t since; /* wall clock */
 	int64_t channel_ms; /* 0: not stated */
@@ -296,6 +297,7 @@ struct turn_record {
 	struct uuid session;
 	struct str *key;    /* the agent's own turn id; NULL: implicit */
 	struct str *reason; /* of the suspension or the end */
+	struct str *budget; /* see turn_budget_pack; NULL: no ceiling */
 	struct usage usage;
 	uint64_t usage_seq;
 	int64_t since, ended_at; /* wall clock */

@@ -401,7 +401,8 @@ static void times_run(struct gateway *g)
 		g->alive_at = now.mono + (int64_t)TIME_ALIVE_MS * 1000;
 		floods_tell(g, now.mono);
 		/* deadlines stand still while the broker is down: since when, this tells */
-		if (g->engine.r.n_pending && batch_store(g, JOURNAL_ALIVE, &now.wall) < 0)
+		if ((g->engine.r.n_pending || g->engine.r.n_turns) &&
+			batch_store(g, JOURNAL_ALIVE, &now.wall) < 0)
 			batch_fail(g, g->store_error);
 		g->prune = g->retention.max_age_us || g->retention.max_bytes;
 		if (!g->failing && (err = standing_tick(g, false)) < 0)

@@ -136,8 +136,10 @@ static int take_reply(struct gateway *g, const struct effect *e)
 		break;
 	case REPLY_TURN:
 		wire_map_open(&m, b);
-		item_put_id(&m, "turn", ID_TURN, &e->reply.turn->s.r.id);
-		wire_map_strz(&m, "state", turn_state_name(e->reply.turn->s.r.state));
+		item_put_id(&m, "turn", ID_TURN,
+			e->reply.turn ? &e->reply.turn->s.r.id : &e->reply.cursor);
+		wire_map_strz(&m, "state",
+			turn_state_name(e->reply.turn ? e->reply.turn->s.r.state : TURN_ENDED));
 		wire_close(&m);
 		break;
 	case REPLY_STATE:
@@ -262,6 +264,7 @@ static const char *event_name(enum event_kind kind)
 	case EVENT_OUTCOME: return "outcome";
 	case EVENT_TURN: return "turn_changed";
 	case EVENT_SESSION: return "session_changed";
+	case EVENT_WARNING: return "budget_warning";
 	}
 	return "?";
 }
@@ -320,6 +323,7 @@ static void take_event(struct gateway *g, const struct effect *e)
 	case EVENT_RESOLVED: put_end(&m, ENTITY_OF(e->event.entity, request), true); break;
 	case EVENT_WITHDRAWN: put_end(&m, ENTITY_OF(e->event.entity, request), false); break;
 	case EVENT_OUTCOME: put_outcome(g, &m, e); break;
+	case EVENT_WARNING: item_put_warning(g, &m, e); break;
 	}
 	wire_close(&m);
 	stage_end(g, client_of_frontend(e->frontend), false);
@@ -358,37 +362,14 @@ static void take_note(struct gateway *g, const struct effect *e)
 
 /* ---- records ---- */
 
-static int take_session(struct gateway *g, const struct session *s)
-{
-	struct session_record r;
-	int err = engine_record_session(s, &r);
-
-	session_stored(g, &r);
-	if (err == 0)
-		err = batch_store(g, JOURNAL_SESSION, &r);
-	str_unref(r.key);
-	return err;
-}
-
-static int take_request(struct gateway *g, const struct request *q)
-{
-	struct request_record r;
-	int err = engine_record_request(&g->engine, q, &r);
-
-	if (err == 0)
-		err = batch_store(g, JOURNAL_REQUEST, &r);
-	str_unref(r.call);
-	return err;
-}
-
 static int take_store(struct gateway *g, const struct effect *e)
 {
 	struct entity *x = e->store.entity;
 
 	switch (e->store.op) {
-	case JOURNAL_SESSION: return take_session(g, ENTITY_OF(x, session));
-	case JOURNAL_TURN: return batch_store(g, e->store.op, &ENTITY_OF(x, turn)->s.r);
-	case JOURNAL_REQUEST: return take_request(g, ENTITY_OF(x, request));
+	case JOURNAL_SESSION:
+	case JOURNAL_TURN:
+	case JOURNAL_REQUEST: return entity_put(g, x, batch_store);
 	case JOURNAL_SESSION_REMOVE:
 	case JOURNAL_TURN_REMOVE: {
 		int err = standing_drop_owner(g, entity_id(x));

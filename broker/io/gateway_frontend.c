@@ -115,6 +115,7 @@ static int steer_parse(struct gateway *g, struct client *client, const struct wi
 	struct wire_frontend_set_mode mode;
 	struct wire_suspend suspend;
 	struct wire_resume resume;
+	struct wire_budget raise;
 	struct wire_end_turn end;
 	struct wire_problem problem;
 	struct bytes session = none;
@@ -139,6 +140,11 @@ static int steer_parse(struct gateway *g, struct client *client, const struct wi
 		v = wire_decode(&wire_resume_spec, f->params, &resume, &problem);
 		session = resume.session;
 		c->steer.all = resume.all;
+		if (v == 0)
+			v = wire_decode(&wire_budget_spec, f->params, &raise, &problem);
+		c->steer.has_raise = v == 0 && raise.present;
+		if (c->steer.has_raise)
+			amounts_take(&raise, &c->steer.raise);
 		break;
 	default:
 		c->type = COMMAND_END_TURN;

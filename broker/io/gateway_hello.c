@@ -111,6 +111,8 @@ static int subject_of(struct gateway *g, struct client *client, const struct wir
 struct hello_call {
 	struct wire_agent_hello m;
 	int claim;
+	bool has_budget;
+	struct budget_amounts budget;
 };
 
 static int hello_parse(struct gateway *g, struct client *client, const struct wire_frame *f,
@@ -142,7 +144,8 @@ static int hello_parse(struct gateway *g, struct client *client, const struct wi
 			return 1;
 		}
 	}
-	return 0;
+	return budget_parse(
+		g, client, f->id, h->m.budget, &h->has_budget, &h->budget);
 }
 
 /* waited: processes may have come and gone since the subject was judged. */
@@ -181,6 +184,8 @@ static void hello_step(struct gateway *g, struct client *client, const struct wi
 	m->claim = h->claim;
 	m->channel_ms = (int64_t)h->m.channel_ms;
 	m->fail_closed = h->m.fail_closed;
+	m->has_budget = h->has_budget;
+	m->budget = h->budget;
 	m->no_resume = WIRE_HAS(&h->m, agent_hello, resume) && !h->m.resume;
 	if (result && result->alias) {
 		free(client->alias);

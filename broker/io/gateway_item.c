@@ -98,8 +98,8 @@ static void session_pack(struct wire_buffer *b, const struct session *s)
 	wire_map_str(&m, "agent_session", session_key(s));
 	put_str(&m, "cwd", s->s.r.cwd);
 	put_str(&m, "workspace", s->s.r.workspace);
-	if (s->s.parent)
-		item_put_id(&m, "parent", ID_SESSION, &s->s.parent->s.r.id);
+	if (session_above(s))
+		item_put_id(&m, "parent", ID_SESSION, &session_above(s)->s.r.id);
 	else
 		wire_map_nil(&m, "parent");
 	wire_map_strz(&m, "ceiling", mode_name(s->s.r.ceiling));
@@ -116,10 +116,11 @@ static void session_pack(struct wire_buffer *b, const struct session *s)
 	wire_close(&m);
 }
 
-static void turn_pack(struct wire_buffer *b, const struct turn *t)
+static void turn_pack(struct gateway *g, struct wire_buffer *b, struct turn *t)
 {
 	const struct turn_record *r = &t->s.r;
 	struct wire_open m, a;
+	struct usage u;
 
 	wire_map_open(&m, b);
 	wire_map_strz(&m, "type", "turn");
@@ -147,13 +148,15 @@ static void turn_pack(struct wire_buffer *b, const struct turn *t)
 	wire_map_u64(&m, "pending", t->n_pending);
 	wire_map_u64(&m, "calls", r->calls);
 	wire_map_u64(&m, "denied", r->denied);
-	wire_map_u64(&m, "input", r->usage.input);
-	wire_map_u64(&m, "output", r->usage.output);
-	wire_map_u64(&m, "cache_read", r->usage.cache_read);
-	wire_map_u64(&m, "cache_write", r->usage.cache_write);
-	wire_map_u64(&m, "cost_microusd", r->usage.cost_microusd);
+	turn_usage(t, &u);
+	wire_map_u64(&m, "input", u.input);
+	wire_map_u64(&m, "output", u.output);
+	wire_map_u64(&m, "cache_read", u.cache_read);
+	wire_map_u64(&m, "cache_write", u.cache_write);
+	wire_map_u64(&m, "cost_microusd", u.cost_microusd);
 	put_time(&m, "since", r->since);
 	put_time(&m, "ended_at", r->ended_at);
+	item_put_budget(g, &m, t);
 	wire_close(&m);
 }
 
@@ -321,7 +324,7 @@ void item_pack(struct gateway *g, struct wire_buffer *b, const struct entity *e,
 {
 	switch ((enum entity_type)e->type) {
 	case ENTITY_SESSION: session_pack(b, ENTITY_OF(e, session)); break;
-	case ENTITY_TURN: turn_pack(b, ENTITY_OF(e, turn)); break;
+	case ENTITY_TURN: turn_pack(g, b, ENTITY_OF(e, turn)); break;
 	case ENTITY_REQUEST: request_pack(g, b, ENTITY_OF(e, request), whole); break;
 	case ENTITY_LINK:
 	case ENTITY_FRONTEND: wire_pack_nil(b); break;

@@ -401,6 +401,7 @@ int gateway_load(struct gateway *g)
 	if (l.state.rule_id > g->rule_id)
 		g->rule_id = l.state.rule_id;
 	engine_commit(&g->engine);
+	c.alive = l.state.alive;
 	gateway_step(g, NULL, &c);
 	err = standing_settle(g);
 	if (err < 0)

@@ -391,6 +391,19 @@ void rules_drop(struct rules_fresh *fresh);
 /* They take the place of the old ones. */
 void rules_swap(struct gateway *g, struct rules_fresh *fresh);
 
+/* ---- gateway_record.c ---- */
+/* An entity's record goes into the store, by batch_store or at once. */
+int entity_put(struct gateway *g, struct entity *x,
+	int (*put)(struct gateway *g, enum journal_op op, const void *record));
+
+/* ---- gateway_budget.c ---- */
+void item_put_budget(struct gateway *g, struct wire_open *m, struct turn *t);
+void item_put_warning(struct gateway *g, struct wire_open *m, const struct effect *e);
+void amounts_take(const struct wire_budget *b, struct budget_amounts *out);
+/* The `budget` of a call, if there is one. 1: answered. */
+int budget_parse(struct gateway *g, struct client *client, uint32_t call, struct bytes map,
+	bool *has, struct budget_amounts *out);
+
 /* ---- gateway_standing.c ---- */
 /* Each of these is part of the batch, and undone with it. */
 int standing_load(struct gateway *g, const struct rule_record *r);

@@ -47,7 +47,11 @@ static bool listed(const struct listing *l, const struct entity *x)
 		break;
 	}
 	case ENTITY_TURN: s = ((const struct turn *)(const void *)x)->s.session; break;
-	default: s = (const struct session *)(const void *)x; break;
+	default:
+		s = (const struct session *)(const void *)x;
+		if (s->s.r.ended && !l->ended)
+			return false;
+		break;
 	}
 	return uuid_is_nil(&l->session) || uuid_compare(&s->s.r.id, &l->session) == 0;
 }
@@ -107,6 +111,7 @@ static int listing_parse(struct gateway *g, struct client *client, const struct 
 		v = wire_decode(&wire_sessions_spec, f->params, &sessions, &problem);
 		l->type = ENTITY_SESSION;
 		l->limit = sessions.limit;
+		l->ended = sessions.ended;
 		cursor = sessions.cursor;
 	}
 	if (v)
@@ -149,7 +154,8 @@ static struct entity *item_find(struct gateway *g, const struct client *client, 
 	for (at = start; (x = registry_next(&g->engine.r, &at)); at = *entity_id(x)) {
 		const struct request *q = (const struct request *)(const void *)x;
 
-		if (!frontend_sees(client->frontend, x) || !id_has_part(id_type_of(x), entity_id(x), id) ||
+		if (entity_retired(x) || !frontend_sees(client->frontend, x) ||
+			!id_has_part(id_type_of(x), entity_id(x), id) ||
 			(x->type == ENTITY_REQUEST && q->s.r.check))
 			continue;
 		if (found)

@@ -38,13 +38,14 @@ static void each_string(
 	if (kind == RECORD_SESSION) {
 		struct session_record *s = &r->session;
 		struct str **all[] = {&s->agent, &s->key, &s->title, &s->cwd, &s->workspace,
-			&s->exe, &s->cursor};
+			&s->exe, &s->cursor, &s->budget};
 
 		n = sizeof(all) / sizeof(all[0]);
 		memcpy(strings, all, sizeof(all));
 	} else if (kind == RECORD_TURN) {
 		strings[n++] = &r->turn.key;
 		strings[n++] = &r->turn.reason;
+		strings[n++] = &r->turn.budget;
 	} else if (kind == RECORD_RULE) {
 		strings[n++] = &r->rule.project;
 		strings[n++] = &r->rule.text;

@@ -34,7 +34,8 @@
 	X(u8, claim, claim, MODE_N)                                                            \
 	X(u8, ceiling, ceiling, MODE_N)                                                        \
 	X(flag, fail_closed, fail_closed, 0)                                                   \
-	X(flag, ended, ended, 0)
+	X(flag, ended, ended, 0)                                                               \
+	X(blob, budget, budget, 0)
 
 #define TURN_COLUMNS(X)                                                                        \
 	X(key, session, session, 0)                                                            \
@@ -52,7 +53,8 @@
 	X(u32, denied, denied, 0)                                                              \
 	X(u8, state, state, TURN_STATE_N)                                                      \
 	X(u8, causes, causes, (CAUSE_HAND | CAUSE_BUDGET) + 1)                                 \
-	X(u8, ended_by, ended_by, SOURCE_N)
+	X(u8, ended_by, ended_by, SOURCE_N)                                                    \
+	X(blob, budget, budget, 0)
 
 /* its id is the rowid */
 #define RULE_COLUMNS(X)                                                                        \

@@ -63,6 +63,8 @@ static const struct sqlite_migration migrations[] = {
 	{3, "CREATE TABLE trust ("
 	    " uid INTEGER NOT NULL, project TEXT NOT NULL, hash BLOB, made_by TEXT,"
 	    " made INTEGER, PRIMARY KEY (uid, project)) WITHOUT ROWID;"},
+	{4, "ALTER TABLE session ADD COLUMN budget BLOB;"
+	    "ALTER TABLE turn ADD COLUMN budget BLOB;"},
 };
 
 #define MIGRATIONS (sizeof(migrations) / sizeof(migrations[0]))

@@ -2,6 +2,7 @@
 #include "libapproval/wire/message.h"
 
 #define MESSAGES(X)                                                                            \
+	X(budget, WIRE_BUDGET_LIST)                                                            \
 	X(agent_hello, WIRE_AGENT_HELLO_LIST)                                                  \
 	X(agent_hello_reply, WIRE_AGENT_HELLO_REPLY_LIST)                                      \
 	X(hello_turn, WIRE_HELLO_TURN_LIST)                                                    \

@@ -5,6 +5,19 @@
 
 #include "libapproval/wire/message.h"
 
+/* ---- ceilings ---- */
+
+#define WIRE_BUDGET_FIELDS(F, m)                                                               \
+	F(m, U64, tokens, WIRE_OPTIONAL, WIRE_COUNT_MAX)                                       \
+	F(m, U64, time_ms, WIRE_OPTIONAL, WIRE_DURATION_MAX)                                   \
+	F(m, U64, wall_ms, WIRE_OPTIONAL, WIRE_DURATION_MAX)                                   \
+	F(m, U64, calls, WIRE_OPTIONAL, WIRE_COUNT_MAX)                                        \
+	F(m, U64, cost_microusd, WIRE_OPTIONAL, WIRE_COUNT_MAX)
+
+/* `budget` of hello and turn_begin */
+#define WIRE_BUDGET_LIST(F, m) WIRE_BUDGET_FIELDS(F, m)
+WIRE_DECLARE(budget, WIRE_BUDGET_LIST)
+
 /* ---- hello ---- */
 
 #define WIRE_AGENT_HELLO_LIST(F, m)                                                            \
@@ -19,7 +32,8 @@
 	F(m, BOOL, subject, WIRE_OPTIONAL, 0)                                                  \
 	F(m, BOOL, fail_closed, WIRE_OPTIONAL, 0)                                              \
 	F(m, U64, channel_ms, WIRE_OPTIONAL, WIRE_DURATION_MAX)                                \
-	F(m, BOOL, resume, WIRE_OPTIONAL, 0)
+	F(m, BOOL, resume, WIRE_OPTIONAL, 0)                                                   \
+	F(m, MAP, budget, WIRE_OPTIONAL, 0)
 WIRE_DECLARE(agent_hello, WIRE_AGENT_HELLO_LIST)
 
 #define WIRE_AGENT_HELLO_REPLY_LIST(F, m)                                                      \
@@ -55,7 +69,8 @@ WIRE_DECLARE(hello_pending, WIRE_HELLO_PENDING_LIST)
 
 #define WIRE_TURN_BEGIN_LIST(F, m)                                                             \
 	F(m, STR, turn_id, WIRE_OPTIONAL, LIMIT_NAME)                                          \
-	F(m, STR, prompt, WIRE_OPTIONAL, LIMIT_INPUT)
+	F(m, STR, prompt, WIRE_OPTIONAL, LIMIT_INPUT)                                          \
+	F(m, MAP, budget, WIRE_OPTIONAL, 0)
 WIRE_DECLARE(turn_begin, WIRE_TURN_BEGIN_LIST)
 
 #define WIRE_TURN_END_LIST(F, m)                                                               \

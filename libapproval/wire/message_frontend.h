@@ -129,7 +129,8 @@ WIRE_DECLARE(suspend, WIRE_SUSPEND_LIST)
 
 #define WIRE_RESUME_LIST(F, m)                                                                 \
 	F(m, STR, session, WIRE_OPTIONAL, LIMIT_NAME)                                          \
-	F(m, BOOL, all, WIRE_OPTIONAL, 0)
+	F(m, BOOL, all, WIRE_OPTIONAL, 0)                                                      \
+	WIRE_BUDGET_FIELDS(F, m)
 WIRE_DECLARE(resume, WIRE_RESUME_LIST)
 
 #define WIRE_END_TURN_LIST(F, m)                                                               \

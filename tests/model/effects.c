@@ -139,7 +139,8 @@ static void take_page(struct world *w, const struct effect *f)
 static void take_event(struct world *w, const struct effect *f)
 {
 	static const char *const names[] = {
-		"offered", "refreshed", "resolved", "withdrawn", "outcome", "turn", "session"};
+		"offered", "refreshed", "resolved", "withdrawn", "outcome", "turn", "session",
+		"warning"};
 	struct actor *a = actor_of(f);
 	struct entity *x = f->event.entity;
 	struct request *q = ENTITY_OF(x, request);
@@ -176,6 +177,10 @@ static void take_event(struct world *w, const struct effect *f)
 	case EVENT_TURN:
 		item_put(w, a, x);
 		tell(w, " %s", turn_text(w, ENTITY_OF(x, turn), text));
+		break;
+	case EVENT_WARNING:
+		tell(w, " %s %s", x->type == ENTITY_TURN ? "turn" : "session",
+			budget_kind_name((enum budget_kind)f->event.warning));
 		break;
 	case EVENT_SESSION:
 		item_put(w, a, x);

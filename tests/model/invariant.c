@@ -49,7 +49,7 @@ static void check_request(struct world *w, const struct request *q)
 		due = sooner(due, s->review_due);
 	if (!pending)
 		due = s->grace;
-	HOLDS(w, x, due_at(&w->e.r.dues, q) == due);
+	HOLDS(w, x, due_at(&w->e.r.dues, x) == due);
 	HOLDS(w, x, s->stopped == (state == REQUEST_HELD));
 	HOLDS(w, x, state == REQUEST_REVIEW ? s->review_due && s->review : !s->review);
 	HOLDS(w, x, state == REQUEST_REVIEW || !s->offered);
@@ -71,10 +71,31 @@ static void check_request(struct world *w, const struct request *q)
 	HOLDS(w, x, state != REQUEST_ALLOWED || request_decision(q)->verdict == VERDICT_ALLOW);
 }
 
+/* Nothing goes on in a turn that has reached a ceiling, but until time is looked at. */
+static void check_ceilings(struct world *w, const struct turn *t)
+{
+	const struct session *s = t->s.session;
+	struct instant mark = w->now;
+	struct budget_amounts used;
+
+	mark.mono = t->s.b.mark_mono;
+	if (turn_state_over(t->s.r.state) || t->s.r.state == TURN_SUSPENDED)
+		return;
+	turn_used(&w->e, t, mark, &used);
+	HOLDS(w, &t->e, budget_first(&used, &t->s.b.ceiling) < 0);
+	session_used(&w->e, s, mark, &used);
+	HOLDS(w, &t->e, budget_first(&used, &s->s.b.ceiling) < 0);
+	for (int k = BUDGET_TIME; k <= BUDGET_WALL; k++)
+		HOLDS(w, &t->e,
+			t->s.b.ceiling.of[k] < 0 || t->s.b.due ||
+				(k == BUDGET_TIME && !t->s.b.active_runs));
+}
+
 static void check_turn(struct world *w, const struct turn *t)
 {
 	const struct entity *x = &t->e;
 	uint32_t pending = 0, recovered = 0, kept = 0, settled = 0, orphaned = 0;
+	uint32_t awaiting = 0, allowed = 0;
 	bool over = t->s.r.state == TURN_ENDED || t->s.r.state == TURN_ABANDONING;
 	const struct session *s = t->s.session;
 	const struct request *q;
@@ -87,6 +108,8 @@ static void check_turn(struct world *w, const struct turn *t)
 		kept += request_kept(q);
 		settled += !is && !request_kept(q);
 		orphaned += request_orphaned(q);
+		awaiting += q->s.r.state == REQUEST_AWAITING;
+		allowed += q->s.r.state == REQUEST_ALLOWED;
 	}
 	HOLDS(w, x, pending == t->n_pending && recovered == t->n_recovered);
 	HOLDS(w, x, kept == t->n_kept && settled == t->n_settled);
@@ -99,6 +122,15 @@ static void check_turn(struct world *w, const struct turn *t)
 	HOLDS(w, x,
 		s->s.turn == t ? t->s.r.state != TURN_ABANDONING
 			       : t->s.r.state == TURN_ABANDONING);
+	HOLDS(w, x, t->n_awaiting == awaiting && t->n_allowed == allowed);
+	HOLDS(w, x, t->s.b.closed == over);
+	HOLDS(w, x, t->s.b.wall_runs == (!over && t->s.r.state != TURN_SUSPENDED));
+	HOLDS(w, x,
+		t->s.b.active_runs ==
+			(t->s.b.wall_runs && !(awaiting && awaiting == pending && !allowed)));
+	HOLDS(w, x, due_at(&w->e.r.dues, x) == t->s.b.due);
+	HOLDS(w, x, !t->s.b.due || t->s.b.wall_runs);
+	check_ceilings(w, t);
 	HOLDS(w, x, over || t->s.inherited == session_inherits(s));
 	HOLDS(w, x, over || (t->s.r.state == TURN_SUSPENDED) == turn_held(t));
 }
@@ -124,8 +156,14 @@ static void check_session(struct world *w, const struct session *s, unsigned n_t
 	LIST_FOREACH (c, &s->children, in_parent)
 		HOLDS(w, x, c->s.parent == s);
 	HOLDS(w, x, links == s->n_links && pending == s->n_pending && turns <= n_turns);
-	HOLDS(w, x, !s->s.r.ended);
 	HOLDS(w, x, s->watched == (s->s.r.alive && s->s.r.subject.pid));
+	/* one that has ended only counts what its subject uses */
+	if (s->s.r.ended) {
+		HOLDS(w, x, s->watched && !s->s.parent && !links && !turns && !s->s.turn);
+		HOLDS(w, x, session_find_key(&w->e.r, s->s.r.uid, str_bytes(s->s.r.agent),
+				    session_key(s)) != s);
+		return;
+	}
 	/* a session without anybody goes, unless something is left to be answered */
 	HOLDS(w, x, s->s.r.alive || links || pending || turns);
 }
@@ -179,7 +217,7 @@ static void check_view(struct world *w, const struct actor *a)
 			wanted = x->type == ENTITY_REQUEST && f->s.policy < LIMIT_POLICIES &&
 				 q->s.offered & (1u << f->s.policy);
 		else
-			wanted = frontend_sees(f, x) &&
+			wanted = frontend_sees(f, x) && !entity_retired(x) &&
 				 (f->s.complete ||
 					 uuid_compare(entity_id(x), &a->cursor) <= 0) &&
 				 (x->type != ENTITY_REQUEST ||
@@ -213,11 +251,11 @@ void world_check(struct world *w)
 	int64_t due = 0;
 
 	for (x = registry_next(r, &start); x; x = registry_next(r, entity_id(x)))
-		n[x->type]++;
+		n[x->type] += !entity_retired(x);
 	for (x = registry_next(r, &start); x; x = registry_next(r, entity_id(x))) {
 		HOLDS(w, x, x->indexed && !x->dirty);
-		if (x->type == ENTITY_REQUEST)
-			due = sooner(due, due_at(&r->dues, ENTITY_OF(x, request)));
+		if (x->type == ENTITY_REQUEST || x->type == ENTITY_TURN)
+			due = sooner(due, due_at(&r->dues, x));
 		switch ((enum entity_type)x->type) {
 		case ENTITY_SESSION:
 			check_session(w, ENTITY_OF(x, session), (unsigned)n[ENTITY_TURN]);

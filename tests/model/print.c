@@ -74,6 +74,63 @@ static void put_hex(struct printer *p, const char *name, const uint8_t *b, size_
 		fprintf(p->f, "%02x", b[i]);
 }
 
+static void print_amounts(
+	struct printer *p, const char *name, const struct budget_amounts *a)
+{
+	fprintf(p->f, " %s=", name);
+	for (int k = 0; k < BUDGET_N; k++)
+		fprintf(p->f, "%s%lld", k ? "," : "", (long long)a->of[k]);
+}
+
+/* Where nothing is bounded, what is used changes nothing. */
+static void print_turn_budget(struct printer *p, const struct turn *t)
+{
+	const struct turn_budget *b = &t->s.b;
+	struct budget_amounts used;
+
+	fprintf(p->f, " runs=%d%d%d", b->wall_runs, b->active_runs, b->closed);
+	put_time(p, "turn_due", b->due, true);
+	if (!budget_is_clear(&b->ceiling) || !budget_is_clear(&t->s.session->s.b.ceiling)) {
+		turn_used(&p->w->e, t, p->w->now, &used);
+		if (p->canon) /* the rest stands below */
+			print_amounts(p, "used", &used);
+		print_amounts(p, "ceiling", &b->ceiling);
+		fprintf(p->f, " warned=%x", b->warned);
+	}
+	if (p->canon)
+		return;
+	fprintf(p->f, " more=%llu,%llu,%llu,%llu,%llu calls=%llu,%llu times=%lld,%lld,%lld,%lld",
+		(unsigned long long)b->more.input, (unsigned long long)b->more.output,
+		(unsigned long long)b->more.cache_read, (unsigned long long)b->more.cache_write,
+		(unsigned long long)b->more.cost_microusd, (unsigned long long)b->calls,
+		(unsigned long long)b->calls_live, (long long)b->active, (long long)b->wall,
+		(long long)b->mark_mono, (long long)b->mark_wall);
+}
+
+static void print_session_budget(struct printer *p, const struct session *s)
+{
+	const struct session_budget *b = &s->s.b;
+	struct budget_amounts used;
+
+	if (!budget_is_clear(&b->ceiling) || !p->canon) {
+		session_used(&p->w->e, s, p->w->now, &used);
+		if (p->canon)
+			print_amounts(p, "used", &used);
+		print_amounts(p, "ceiling", &b->ceiling);
+		print_amounts(p, "asked", &b->asked);
+		fprintf(p->f, " warned=%x", b->warned);
+	}
+	if (p->canon) { /* what it has used keeps it after its end */
+		fprintf(p->f, " spent=%d", session_spent(&p->w->e, s));
+		return;
+	}
+	fprintf(p->f, " in=%llu times=%lld,%lld calls=%llu,%llu", (unsigned long long)b->usage.input,
+		(long long)b->active, (long long)b->wall, (unsigned long long)b->calls,
+		(unsigned long long)b->calls_live);
+	if (s->s.last)
+		put_hex(p, "last", (const uint8_t *)s->s.last->data, s->s.last->len);
+}
+
 static void print_session(struct printer *p, const struct session *s)
 {
 	const struct session_data *r = &s->s.r;
@@ -94,6 +151,7 @@ static void print_session(struct printer *p, const struct session *s)
 		(long long)r->channel_ms);
 	fprintf(p->f, " flags=%d%d%d%d%d%d links=%u pending=%u", r->fail_closed, r->ended,
 		s->s.r.alive, s->s.r.recovered, s->watched, s->keyed, s->n_links, s->n_pending);
+	print_session_budget(p, s);
 }
 
 static void print_turn(struct printer *p, const struct turn *t)
@@ -110,6 +168,7 @@ static void print_turn(struct printer *p, const struct turn *t)
 	put_number(p, "in", r->usage.input);
 	put_number(p, "out", r->usage.output);
 	put_number(p, "seq", r->usage_seq);
+	print_turn_budget(p, t);
 	fprintf(p->f, " pending=%u recovered=%u kept=%u settled=%u", t->n_pending,
 		t->n_recovered, t->n_kept, t->n_settled);
 	if (!p->canon)
@@ -156,7 +215,7 @@ static void print_request(struct printer *p, const struct request *q)
 				    : old     ? -1
 					      : age));
 	}
-	put_time(p, "due", due_at(&p->w->e.r.dues, q), true);
+	put_time(p, "due", due_at(&p->w->e.r.dues, &q->e), true);
 	if (p->canon)
 		return;
 	put_hex(p, "digest", r->digest, 4);

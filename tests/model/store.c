@@ -46,9 +46,9 @@ static void each_string(struct kept *k, struct str *(*f)(struct str *s))
 	switch (k->op) {
 	case JOURNAL_SESSION:
 		f(s->agent), f(s->key), f(s->title), f(s->cwd), f(s->workspace), f(s->exe);
-		f(s->cursor);
+		f(s->cursor), f(s->budget);
 		break;
-	case JOURNAL_TURN: f(t->key), f(t->reason); break;
+	case JOURNAL_TURN: f(t->key), f(t->reason), f(t->budget); break;
 	case JOURNAL_REQUEST:
 		f(q->call), f(q->tool), f(q->input), f(q->summary), f(q->description);
 		f(q->command), f(q->cwd), f(q->extra), f(q->reason), f(q->by);
@@ -105,7 +105,7 @@ void store_take(struct model_store *s, const struct engine *engine, const struct
 {
 	struct kept *k = &s->batch[s->n_batch];
 	struct entity *x = e->store.entity;
-	struct str *name = NULL; /* made for the record */
+	struct str *name = NULL, *budget = NULL; /* made for the record */
 
 	if (s->n_batch == STORE_MAX || s->n_rows == 4 * STORE_MAX)
 		abort();
@@ -128,8 +128,13 @@ void store_take(struct model_store *s, const struct engine *engine, const struct
 		if (engine_record_session(ENTITY_OF(x, session), &k->session) < 0)
 			abort();
 		name = k->session.key;
+		budget = k->session.budget;
 		break;
-	case JOURNAL_TURN: k->turn = ENTITY_OF(x, turn)->s.r; break;
+	case JOURNAL_TURN:
+		if (engine_record_turn(ENTITY_OF(x, turn), &k->turn) < 0)
+			abort();
+		budget = k->turn.budget;
+		break;
 	case JOURNAL_REQUEST:
 		if (engine_record_request(engine, ENTITY_OF(x, request), &k->request) < 0)
 			abort();
@@ -141,6 +146,7 @@ void store_take(struct model_store *s, const struct engine *engine, const struct
 	}
 	each_string(k, str_ref);
 	str_unref(name);
+	str_unref(budget);
 }
 
 static struct kept *kept_find(struct model_store *s, const struct uuid *id)
@@ -309,11 +315,14 @@ static void compare_session(struct world *w, const struct session *s, const stru
 {
 	struct session_record record, *a = &record;
 	const struct session_record *b = &k->session;
+	bool same;
 
 	if (engine_record_session(s, a) < 0)
 		abort();
 	str_unref(a->key);
-	if (a->ceiling != b->ceiling || a->claim != b->claim || a->cursor != b->cursor ||
+	same = str_equal(a->budget, str_bytes(b->budget));
+	str_unref(a->budget);
+	if (!same || a->ceiling != b->ceiling || a->claim != b->claim || a->cursor != b->cursor ||
 		a->fail_closed != b->fail_closed || a->channel_ms != b->channel_ms ||
 		uuid_compare(&a->parent, &b->parent) != 0 ||
 		a->subject.pid != b->subject.pid || a->subject.start != b->subject.start)

@@ -21,6 +21,7 @@ void world_init(struct world *w)
 		.max_sessions = 100,
 		.max_pending = 100,
 		.max_pending_bytes = 1 << 20,
+		.weights = BUDGET_WEIGHTS_DEFAULT,
 	};
 	w->now = (struct instant){.mono = 1000 * SECOND, .wall = 1700000000 * SECOND};
 	w->store = store_new();
@@ -289,7 +290,7 @@ static char *lasting(struct world *w)
 
 void world_restart(struct world *w, int64_t down)
 {
-	struct command c = {.type = COMMAND_RESTARTED};
+	struct command c = {.type = COMMAND_RESTARTED, .alive = w->now.wall};
 	int64_t died = w->now.wall;
 	char *before, *after;
 	bool rollback_each = w->rollback_each;

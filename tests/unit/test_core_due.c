@@ -30,6 +30,7 @@ START_TEST(random_operations)
 	ck_assert_ptr_nonnull(q);
 	ck_assert_ptr_null(due_first(&d));
 	for (unsigned i = 0; i < REQUESTS; i++) {
+		q[i].e.type = ENTITY_REQUEST;
 		q[i].s.r.id.b[0] = (uint8_t)(i >> 8);
 		q[i].s.r.id.b[1] = (uint8_t)i;
 		ck_assert_int_eq(due_reserve(&d, i + 1), 0);
@@ -41,20 +42,20 @@ START_TEST(random_operations)
 		bool never = random() % 8 < (step < STEPS / 2 ? 2 : 6);
 
 		at[i] = never ? 0 : 1 + random() % 50;
-		due_set(&d, &q[i], at[i]);
-		ck_assert_int_eq(due_at(&d, &q[i]), at[i]);
+		due_set(&d, &q[i].e, at[i]);
+		ck_assert_int_eq(due_at(&d, &q[i].e), at[i]);
 		if (step % 16 == 0)
-			ck_assert_ptr_eq(due_first(&d), first_of(q, at));
+			ck_assert_ptr_eq(due_first(&d), &first_of(q, at)->e);
 	}
 	for (unsigned i = 0; i < REQUESTS; i++) {
-		ck_assert_int_eq(due_at(&d, &q[i]), at[i]);
+		ck_assert_int_eq(due_at(&d, &q[i].e), at[i]);
 		timed += at[i] != 0;
 	}
 	ck_assert_uint_eq(d.n, timed);
 	/* what is left comes out in order */
-	for (struct request *f; (f = due_first(&d)); timed--) {
-		ck_assert_ptr_eq(f, first_of(q, at));
-		at[f - q] = 0;
+	for (struct entity *f; (f = due_first(&d)); timed--) {
+		ck_assert_ptr_eq(f, &first_of(q, at)->e);
+		at[ENTITY_OF(f, request) - q] = 0;
 		due_set(&d, f, 0);
 	}
 	ck_assert_uint_eq(timed, 0);
@@ -76,18 +77,19 @@ START_TEST(trimmed)
 	struct due_queue d = {0};
 
 	ck_assert_ptr_nonnull(q);
+	q[0].e.type = q[1].e.type = ENTITY_REQUEST;
 	for (size_t n = 1; n <= 5000; n++)
 		ck_assert_int_eq(due_reserve(&d, n), 0);
-	due_set(&d, &q[0], 7);
-	due_set(&d, &q[1], 5);
+	due_set(&d, &q[0].e, 7);
+	due_set(&d, &q[1].e, 5);
 	for (unsigned i = 0; i < 10; i++)
 		due_trim(&d, 2);
 	ck_assert_uint_le(d.size, 64);
-	ck_assert_ptr_eq(due_first(&d), &q[1]);
-	ck_assert_int_eq(due_at(&d, &q[0]), 7);
-	due_set(&d, &q[1], 0);
-	ck_assert_ptr_eq(due_first(&d), &q[0]);
-	due_set(&d, &q[0], 0);
+	ck_assert_ptr_eq(due_first(&d), &q[1].e);
+	ck_assert_int_eq(due_at(&d, &q[0].e), 7);
+	due_set(&d, &q[1].e, 0);
+	ck_assert_ptr_eq(due_first(&d), &q[0].e);
+	due_set(&d, &q[0].e, 0);
 	due_free(&d);
 	free(q);
 }

@@ -114,7 +114,8 @@ SCENARIO(ended_by_a_person, READY, "A begin T1", "", "A request c1 Bash", "",
 	"H endturn s1", "H<count 0", "restart", "", "A hello s1", "A<hello s1 normal t1 ENDED",
 	"A request c6 Read inside", "A<deny c6 user", "A begin T1", "A<turn t2 RUNNING",
 	"A request c7 Read inside", "A<allow c7", "H hello", "", "H endturn s1", "",
-	"A request c8 Read inside", "A<deny c8", "A bye end", "unwatch 10; A<; ")
+	"A request c8 Read inside", "A<deny c8", "A bye end", "A<; !unwatch", "died 10",
+	"unwatch 10")
 
 SCENARIO(ended_and_dead, READY, "A request c1 Bash", "", "H endturn s1", "",
 	"A request c2 Bash", "A<deny c2", "died 10", "H:session s1 ended")
