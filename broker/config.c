@@ -11,6 +11,7 @@
 #include <ini.h>
 
 #include "broker/config.h"
+#include "broker/config_budget.h"
 #include "broker/config_value.h"
 #include "libapproval/limits.h"
 
@@ -190,6 +191,7 @@ struct reading {
 	unsigned line;
 	int rc;	       /* the first error; what comes after it is not looked at */
 	uint32_t seen; /* keys that this file set */
+	bool budget;   /* the section is one of [budget …] */
 };
 
 _Static_assert(KEY_N <= 32, "struct reading has a bit for each key");
@@ -241,7 +243,17 @@ static void section_check(struct reading *r, const char *line)
 		return;
 	}
 	snprintf(name, sizeof(name), "%.*s", (int)n, line + 1);
-	if (n >= sizeof(name) || !section_known(name))
+	r->budget = config_budget_is(line + 1, n);
+	if (r->budget) {
+		int rc = config_budget_section(r->config, line + 1, n);
+
+		if (rc == -EINVAL)
+			fail(r, rc,
+				"[budget] may have agent=NAME, uid=N and, at its end, "
+				"project=/FOLDER");
+		else if (rc)
+			fail(r, rc, rc == -ENOMEM ? "out of memory" : "too many sections");
+	} else if (n >= sizeof(name) || !section_known(name))
 		fail(r, -EINVAL, "unknown section %s", quote(buf, name));
 	/* inih ignores what comes behind it */
 	end += 1 + strspn(end + 1, " \t\r\n");
@@ -282,11 +294,29 @@ static char *line_read(char *out, int size, void *arg)
 	return r->rc ? NULL : out;
 }
 
+static int budget_handle(struct reading *r, const char *name, const char *value)
+{
+	const char *expected = "";
+	char buf[80];
+
+	switch (config_budget_key(r->config, name, value, &expected)) {
+	case 0: return 1;
+	case -ENOENT: fail(r, -EINVAL, "unknown key %s in [budget]", quote(buf, name)); break;
+	case -EEXIST: fail(r, -EINVAL, "%s is set twice", name); break;
+	default:
+		fail(r, -EINVAL, "%s: %s is not what is expected: %s", name, quote(buf, value),
+			expected);
+	}
+	return 0;
+}
+
 static int key_handle(void *arg, const char *section, const char *name, const char *value)
 {
 	struct reading *r = arg;
 	char buf[80];
 
+	if (r->budget)
+		return budget_handle(r, name, value);
 	for (size_t i = 0; i < KEY_N; i++) {
 		int rc;
 
@@ -397,6 +427,7 @@ int config_load(struct config *c, const char *const *files, size_t n, bool requi
 	for (size_t i = 0; i < n && !rc; i++) {
 		fresh.by_admin = i == 0 && !required;
 		fresh.users_own = i > 0;
+		config_budget_file(&fresh);
 		rc = file_load(&fresh, files[i], required && i + 1 == n, error);
 	}
 	if (rc) {
@@ -416,6 +447,7 @@ void config_init(struct config *c)
 		.policy_timeout_us = TIME_POLICY_MS * 1000ll,
 		.repeat_limit = 1,
 		.grace_us = TIME_GRACE_MS * 1000ll,
+		.weights = BUDGET_WEIGHTS_DEFAULT,
 		.log_level = LOG_LEVEL_NOTICE,
 	};
 	account_limits_default(&c->limits);
@@ -426,6 +458,7 @@ void config_release(struct config *c)
 	config_names_free(c->required_policies, c->n_required_policies);
 	for (size_t i = 0; i < 2; i++)
 		config_names_free(c->floor_off[i].items, c->floor_off[i].n);
+	config_budget_release(c);
 	free(c->store_path);
 	free(c->rules_admin_dir);
 	free(c->rules_user_file);

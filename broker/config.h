@@ -7,6 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "broker/core/budget.h"
 #include "broker/core/types.h"
 #include "broker/io/account.h"
 #include "broker/log.h"
@@ -45,6 +46,12 @@ struct config {
 	/* [floor] */
 	char *floor_user_file; /* user-file; NULL: the default */
 	struct config_names floor_off[2]; /* off: of the user, of the administrator */
+	/* [budget …]: the lowest of all that are for somebody counts */
+	struct budget_rule *budgets;
+	size_t n_budgets;
+	struct budget_weights weights;
+	size_t budget, budget_first; /* while a file is read: the present one, its first one */
+	uint8_t weights_seen;
 	/* [log] */
 	enum log_level log_level; /* level */
 	/* which of deadline and when-alone a file set, for defaults that depend on headless */

@@ -80,6 +80,7 @@
 #define LIMIT_PROJECTS	    LIMIT_UID_SESSIONS /* whose files are looked at */
 #define LIMIT_TRUSTS	    4096u /* projects that people trust */
 #define LIMIT_BATCH	    4096u /* commands in one transaction */
+#define LIMIT_BUDGETS	    256u /* sections of ceilings in the configuration */
 #define LIMIT_FLOOR_OFF	    256u /* entries that configuration switches off */
 #define LIMIT_FLOOR_ADDED   1024u /* entries that configuration adds to the floor */
 #define LIMIT_FLOOR_STEPS   (16u << 20) /* characters compared for one command; more: unread */
@@ -120,6 +121,7 @@
 #define TIME_CONNECT_RETRY_MS  30000 /* a client waits for a broker so long */
 #define TIME_QUERY_MS	       4 /* spent on questions in one loop turn, at the most */
 #define TIME_FLOOD_MS	       60000 /* lines of the log that others cause are counted so long */
+#define TIME_BUDGET_WALL_MS    86400000 /* of a turn, where no other ceiling is configured */
 #define TIME_ALIVE_MS	       30000 /* the store is told that the broker lives */
 
 #endif

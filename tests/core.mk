@@ -22,7 +22,8 @@ tests_model_walk_LDFLAGS = $(FAIL_ALLOC_WRAP)
 if HAVE_CHECK
 CORE_TESTS = tests/unit/test_core_tables tests/unit/test_core_request tests/unit/test_core_turn \
 	tests/unit/test_core_frontend tests/unit/test_core_restart \
-	tests/unit/test_core_limits tests/unit/test_core_due tests/unit/test_core_judge
+	tests/unit/test_core_limits tests/unit/test_core_due tests/unit/test_core_judge \
+	tests/unit/test_core_budget tests/unit/test_core_ceiling
 check_PROGRAMS += $(CORE_TESTS)
 TESTS += $(CORE_TESTS)
 
@@ -42,6 +43,15 @@ tests_unit_test_core_request_LDFLAGS = $(FAIL_ALLOC_WRAP)
 tests_unit_test_core_due_SOURCES = tests/unit/test_core_due.c
 tests_unit_test_core_due_CFLAGS = $(CORE_CFLAGS)
 tests_unit_test_core_due_LDADD = $(CORE_LDADD)
+
+tests_unit_test_core_budget_SOURCES = tests/unit/test_core_budget.c
+tests_unit_test_core_budget_CFLAGS = $(CORE_CFLAGS)
+tests_unit_test_core_budget_LDADD = $(CORE_LDADD)
+
+tests_unit_test_core_ceiling_SOURCES = tests/unit/test_core_ceiling.c $(CORE_FIXTURE)
+tests_unit_test_core_ceiling_CFLAGS = $(CORE_CFLAGS)
+tests_unit_test_core_ceiling_LDADD = $(CORE_LDADD)
+tests_unit_test_core_ceiling_LDFLAGS = $(FAIL_ALLOC_WRAP)
 
 tests_unit_test_core_judge_SOURCES = tests/unit/test_core_judge.c
 tests_unit_test_core_judge_CFLAGS = $(CORE_CFLAGS)

@@ -71,4 +71,5 @@ tests_unit_test_store_migrate_CPPFLAGS = $(AM_CPPFLAGS) -DTEST_DATA='"$(abs_top_
 tests_unit_test_store_migrate_CFLAGS = $(STORE_TEST_CFLAGS)
 tests_unit_test_store_migrate_LDADD = $(STORE_TEST_LDADD)
 endif
-EXTRA_DIST += tests/unit/data/store_v1.sql tests/unit/data/store_v2.sql
+EXTRA_DIST += tests/unit/data/store_v1.sql tests/unit/data/store_v2.sql \
+	tests/unit/data/store_v3.sql

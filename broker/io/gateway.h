@@ -23,7 +23,7 @@ struct gateway_options {
 	struct journal *journal;
 	const char *store_name; /* for people: the path, or "memory" */
 	struct log *log;
-	const struct config *config; /* read during the call */
+	const struct config *config; /* read during the call; its budgets last as below */
 	/* folders of rule files where the configuration names none; NULL: none */
 	const char *admin_rules, *user_rules;
 	bool user_mode;
@@ -42,7 +42,8 @@ void gateway_accepted(void *gateway, enum listener_kind kind, int fd,
 /* Reads the files of rules, and the floor's, for the first time. Errors as below. */
 int gateway_rules(struct gateway *g, const struct config *config);
 /*
- * New configuration, and rules read anew; takes effect at once, as a whole. -EINVAL: there
+ * New configuration, of which the budgets last until the next one is in force or the gateway
+ * ends; and rules read anew; takes effect at once, as a whole. -EINVAL: there
  * is something wrong in the rules, which is in the log, and nothing has changed. -ENOMEM.
  */
 int gateway_configure(struct gateway *g, const struct config *config);

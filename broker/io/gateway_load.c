@@ -53,6 +53,10 @@ static void config_map(const struct gateway *g, const struct config *c, struct e
 	e->n_required = (unsigned)g->n_required;
 	for (size_t i = 0; i < g->n_required; i++)
 		e->required[i] = g->required[i];
+	e->budgets = c->budgets;
+	e->n_budgets = c->n_budgets;
+	e->weights = c->weights;
+	e->wall = (int64_t)TIME_BUDGET_WALL_MS * 1000;
 }
 
 int gateway_configure(struct gateway *g, const struct config *config)

@@ -36,6 +36,7 @@ broker_io_libexplain_la_LIBADD = broker/core/libcore.la libapproval/wire/libwire
 # what the broker is beside its connections
 broker_libbroker_la_SOURCES = \
 	broker/config.c broker/config.h \
+	broker/config_budget.c broker/config_budget.h \
 	broker/config_value.c broker/config_value.h \
 	broker/service.c broker/service.h
 broker_libbroker_la_CPPFLAGS = $(AM_CPPFLAGS) -D_GNU_SOURCE

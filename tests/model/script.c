@@ -12,6 +12,9 @@
  *... P allow|deny|ask|defer c1 [reason=r] H suspend s1|all [reason=r]; H resume s1|all; H
  *endturn s1; H ceiling s1 plan; H bye; H gone tick [ms]; wait ms; clock ms; died PID; slept;
  *restart [ms]; config name=number
+ *	A hello and A begin also tokens=N time=ms wall=ms calls=N cost=N, ceilings that the
+ *	agent asks for; H resume the same, by which it raises; config the same, and
+ *	session-tokens=N and so on, for everybody
  *
  * Actors whose name begins with H are human, O observers, P policies; a second
  * letter x means another uid, r that the frontend answers for all uids.
@@ -116,6 +119,22 @@ static enum mode mode_of(struct world *w, const char *name)
 	return (enum mode)m;
 }
 
+/* Ceilings by their names; false: there are none. */
+static bool parse_amounts(
+	const struct line *l, const char *prefix, struct budget_amounts *out)
+{
+	char name[32];
+
+	for (int k = 0; k < BUDGET_N; k++) {
+		snprintf(name, sizeof(name), "%s%s", prefix,
+			budget_kind_name((enum budget_kind)k));
+		out->of[k] = number(l, name, BUDGET_NONE);
+		if (out->of[k] > 0 && (k == BUDGET_TIME || k == BUDGET_WALL))
+			out->of[k] *= 1000;
+	}
+	return !budget_is_clear(out);
+}
+
 static void parse_hello(struct world *w, struct parsed *p)
 {
 	struct command_hello *h = &p->c.hello;
@@ -142,6 +161,7 @@ static void parse_hello(struct world *w, struct parsed *p)
 	h->channel_ms = number(&p->line, "channel", 0);
 	h->fail_closed = flag(&p->line, "fail_closed");
 	h->no_resume = flag(&p->line, "new");
+	h->has_budget = parse_amounts(&p->line, "", &h->budget);
 }
 
 static void facts_fill(
@@ -220,11 +240,20 @@ static void parse_turn(struct parsed *p, enum command_type type)
 	p->c.type = type;
 	if (type != COMMAND_USAGE) {
 		p->c.turn.key = text_of(argument(&p->line, 0));
+		p->c.turn.has_budget = type == COMMAND_TURN_BEGIN &&
+				       parse_amounts(&p->line, "", &p->c.turn.budget);
+		if (type != COMMAND_TURN_END || !option(&p->line, "seq"))
+			return;
+		p->c.turn.has_usage = true;
+		p->c.turn.usage_seq = (uint64_t)number(&p->line, "seq", 0);
+		p->c.turn.usage.input = (uint64_t)number(&p->line, "in", 0);
 		return;
 	}
 	p->c.turn.has_usage = true;
 	p->c.turn.usage_seq = strtoul(argument(&p->line, 0), NULL, 10);
 	p->c.turn.usage.input = strtoul(argument(&p->line, 1), NULL, 10);
+	p->c.turn.usage.cost_microusd = (uint64_t)number(&p->line, "cost", 0);
+	p->c.turn.key = text_of(option(&p->line, "of"));
 	p->c.turn.cursor = text_of(option(&p->line, "cursor"));
 }
 
@@ -282,6 +311,7 @@ static void parse_steer(struct world *w, struct parsed *p, enum command_type typ
 	p->c.type = type;
 	p->c.by = bytes_of(p->line.word[0]);
 	p->c.steer.reason = text_of(option(&p->line, "reason"));
+	p->c.steer.has_raise = parse_amounts(&p->line, "", &p->c.steer.raise);
 	p->c.steer.all = who && strcmp(who, "all") == 0;
 	if (who && !p->c.steer.all) {
 		s = session_find_key(&w->e.r, 1000, bytes_of("agent"), bytes_of(who));
@@ -384,6 +414,12 @@ static void parse_config(struct world *w, struct parsed *p)
 		snprintf(w->required, sizeof(w->required), "%s", required);
 		c->required[0] = w->required;
 		c->n_required = 1;
+	}
+	if (parse_amounts(&p->line, "", &w->budget.turn) |
+		parse_amounts(&p->line, "session-", &w->budget.session)) {
+		w->budget.uid = -1;
+		c->budgets = &w->budget;
+		c->n_budgets = 1;
 	}
 	engine_configure(&w->e, c);
 }

@@ -70,6 +70,7 @@ struct world {
 	struct engine_config config;
 	struct judge judge; /* once a scenario wants the floor */
 	char required[32];
+	struct budget_rule budget; /* of the configuration */
 	struct instant now;
 	struct book book, spare;
 	struct model_store *store;

@@ -159,7 +159,7 @@ struct trust_record test_trust(uint32_t uid, unsigned project, unsigned seed)
 void session_release(struct session_record *r)
 {
 	struct str *all[] = {
-		r->agent, r->key, r->title, r->cwd, r->workspace, r->exe, r->cursor};
+		r->agent, r->key, r->title, r->cwd, r->workspace, r->exe, r->cursor, r->budget};
 
 	for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++)
 		str_unref(all[i]);
@@ -169,6 +169,7 @@ void turn_release(struct turn_record *r)
 {
 	str_unref(r->key);
 	str_unref(r->reason);
+	str_unref(r->budget);
 }
 
 void request_release(struct request_record *r)
@@ -281,6 +282,7 @@ void dump_session(FILE *f, const struct session_record *r)
 	fputs("session", f);
 	ID(id), ID(parent), ID(parent_turn);
 	STR(agent), STR(key), STR(title), STR(cwd), STR(workspace), STR(exe), STR(cursor);
+	STR(budget);
 	INT(subject.pid), INT(subject.start), INT(since), INT(channel_ms), INT(uid), INT(claim);
 	INT(ceiling), INT(fail_closed), INT(ended);
 	fputc('\n', f);
@@ -290,7 +292,7 @@ void dump_turn(FILE *f, const struct turn_record *r)
 {
 	fputs("turn", f);
 	ID(id), ID(session);
-	STR(key), STR(reason);
+	STR(key), STR(reason), STR(budget);
 	INT(usage.input), INT(usage.output), INT(usage.cache_read), INT(usage.cache_write);
 	INT(usage.cost_microusd), INT(usage_seq), INT(since), INT(ended_at), INT(calls);
 	INT(denied), INT(state), INT(causes), INT(ended_by);

@@ -15,9 +15,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* ---- version 1: no rules, and nothing of them in the history; 2: no trust ---- */
+/* ---- version 1: no rules, and nothing of them in the history; 2: no trust; 3: no ceilings ---- */
 
-#define OLD_VERSIONS 2
+#define OLD_VERSIONS 3
 
 /* That the test is about. */
 static int version = 1;
@@ -52,6 +52,8 @@ static void fill(struct journal *j)
 		put_rule(j, i, i, i % 2);
 	if (version > 1)
 		remove_rule(j, 5);
+	for (unsigned i = 0; version > 2 && i < 3; i++)
+		put_trust(j, 1000 + i, i, i);
 	must_put(j, JOURNAL_HISTORY, &suspended);
 	must_put(j, JOURNAL_SESSION_REMOVE, (struct uuid[]){test_id(105)});
 	must_put(j, JOURNAL_ALIVE, &(int64_t){99});
@@ -61,6 +63,20 @@ static void fill(struct journal *j)
 		journal_prune(j, &(struct retention){.max_age_us = 5000000}, 15000000, 4), 4);
 	ck_assert_int_eq(
 		journal_prune(j, &(struct retention){.max_age_us = 5000000}, 15000000, 100), 6);
+}
+
+/* A session and a turn get what they had not before. */
+static void put_budgets(struct journal *j, unsigned session, unsigned turn)
+{
+	struct session_record s = test_session(session, 9, true);
+	struct turn_record t = test_turn(turn, session, 9, true);
+
+	s.budget = str_new("\0session", 8);
+	t.budget = str_new("\0turn", 5);
+	must_put(j, JOURNAL_SESSION, &s);
+	must_put(j, JOURNAL_TURN, &t);
+	session_release(&s);
+	turn_release(&t);
 }
 
 static char *expected(void)
@@ -78,8 +94,9 @@ static char *expected(void)
 /* The whole database as one transaction, in the log alone or in the file. */
 static char *fixture_sql(bool in_log)
 {
-	const char *const name =
-		version == 1 ? TEST_DATA "/store_v1.sql" : TEST_DATA "/store_v2.sql";
+	static const char *const names[OLD_VERSIONS] = {TEST_DATA "/store_v1.sql",
+		TEST_DATA "/store_v2.sql", TEST_DATA "/store_v3.sql"};
+	const char *const name = names[version - 1];
 	FILE *f = fopen(name, "r");
 	char *text = NULL, *sql;
 	size_t size = 0;
@@ -161,6 +178,7 @@ START_TEST(comes_over)
 	must_begin(j);
 	put_rule(j, 6, 1, true);
 	put_trust(j, 1000, 1, 1);
+	put_budgets(j, 103, 303);
 	put_decision(j, 29, 1, 2, 3); /* by a rule, and at the floor */
 	rule = test_rule(6, 1, true);
 	rule_row(&row, HISTORY_RULE_ADDED, &rule, str_bytes(rule.by), 31000000);
