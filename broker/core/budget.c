@@ -130,7 +130,7 @@ uint8_t budget_near(const struct budget_amounts *used, const struct budget_amoun
 	uint8_t bits = 0;
 
 	for (int k = 0; k < BUDGET_N; k++)
-		if (ceiling->of[k] >= 0 && used->of[k] >= warn_at(ceiling->of[k]))
+		if (ceiling->of[k] > 0 && used->of[k] >= warn_at(ceiling->of[k]))
 			bits |= (uint8_t)(1u << k);
 	return bits;
 }

@@ -142,7 +142,10 @@ static void sooner(int64_t *left, const struct turn_budget *b,
 		const bool warn = !(warned & 1u << k);
 		int64_t l = budget_left(used->of[k], ceiling->of[k], warn);
 
-		if (l >= 0 && (k == BUDGET_WALL ? b->wall_runs : b->active_runs) &&
+		/* one that stands may have been reached before that */
+		if (budget_reached((enum budget_kind)k, used->of[k], ceiling->of[k]))
+			*left = 0;
+		else if (l >= 0 && (k == BUDGET_WALL ? b->wall_runs : b->active_runs) &&
 			(*left < 0 || l < *left))
 			*left = l;
 	}
@@ -585,14 +588,14 @@ int turn_budget_restart(struct engine *e, struct turn *t, int64_t alive)
 	return 0;
 }
 
-void budget_recount(struct turn *t)
+void budget_recount(struct turn *t, const struct uuid *request)
 {
 	if (turn_state_over(t->s.r.state))
 		return;
 	for (struct session *s = t->s.session->s.parent; s; s = s->s.parent) {
 		struct turn *x = present(s);
 
-		if (x)
+		if (x && uuid_compare(request, &x->s.r.id) > 0)
 			x->s.b.calls_live++;
 		else
 			s->s.b.calls_live++;

@@ -123,8 +123,8 @@ int budget_check(struct engine *e, struct turn *t, struct session *from);
 int budget_raise(struct engine *e, struct turn *t, const struct budget_amounts *by);
 /* Before the turn's first event after a restart. */
 int turn_budget_restart(struct engine *e, struct turn *t, int64_t alive);
-/* A call that was restored, in the sessions above. */
-void budget_recount(struct turn *t);
+/* A call that was restored, in the sessions above: in the turns that they were in then. */
+void budget_recount(struct turn *t, const struct uuid *request);
 /* Has it used anything? */
 bool session_spent(const struct engine *e, const struct session *s);
 /* For reports of usage that come after its end (engine_usage.c). */

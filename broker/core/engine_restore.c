@@ -243,6 +243,15 @@ static void restore_decided(struct request *q, struct instant now)
 		q->s.grace = now.mono + (left > 0 ? left : 1);
 }
 
+/* A call that was submitted in this turn, and did not come over from the one before. */
+static void recount(struct turn *t, const struct uuid *request)
+{
+	if (uuid_compare(request, &t->s.r.id) < 0)
+		return;
+	t->s.r.calls++;
+	budget_recount(t, request);
+}
+
 int engine_restore_request(struct engine *e, struct instant now, int64_t alive,
 	const struct request_record *r, const struct facts *facts)
 {
@@ -270,8 +279,7 @@ int engine_restore_request(struct engine *e, struct instant now, int64_t alive,
 		restore_decided(q, now);
 		return entity_index(&e->r, q);
 	}
-	t->s.r.calls++;
-	budget_recount(t);
+	recount(t, &r->id);
 	q->s.recovered = true;
 	q->s.shown = r->state != REQUEST_REVIEW;
 	q->s.stopped = true;
@@ -335,8 +343,7 @@ int engine_restore_decision(struct engine *e, struct instant now, const struct h
 			return restore_outcome(e, q, row->state);
 		return 0;
 	}
-	t->s.r.calls++;
-	budget_recount(t);
+	recount(t, &row->request);
 	if (row->verdict == VERDICT_DENY)
 		t->s.r.denied++;
 	if (signature && denial_counts(row->type, row->state, row->source, row->step))
@@ -429,6 +436,13 @@ static int turns_settle(struct engine *e)
 		at = *entity_id(x);
 		if (x->type == ENTITY_TURN)
 			TRY(turn_settle(e, ENTITY_OF(x, turn)));
+	}
+	/* what has run out meanwhile */
+	for (at = (struct uuid){0}; (x = registry_next(&e->r, &at)); at = *entity_id(x)) {
+		struct turn *t = ENTITY_OF(x, turn);
+
+		if (x->type == ENTITY_TURN && !turn_state_over(t->s.r.state))
+			TRY(budget_check(e, t, t->s.session));
 	}
 	return 0;
 }

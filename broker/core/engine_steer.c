@@ -48,6 +48,9 @@ static int resume_session(
 		}
 	} else if (!(t->s.r.causes & CAUSE_HAND)) {
 		return 0;
+	} else {
+		/* what was reached before a person came in between */
+		TRY(budget_check(e, t, s));
 	}
 	(*changed)++;
 	if (raises && t->s.r.causes & CAUSE_BUDGET)

@@ -47,6 +47,10 @@ static const struct variant variants[] = {
 		{"A hello s1 pid=10", "B hello s1 pid=10", "H hello", "H subscribe"},
 		"A request c1 Bash cancel elsewhere", "B request c2 Bash keep",
 		"B hello s1 pid=10", 5},
+	{"ceilings, and a child",
+		{"config tokens=10 calls=2 time=90000", "A hello s1 pid=10",
+			"B hello s2 pid=20 chain=10", "H hello", "H subscribe"},
+		"A request c1 Bash", "B request c2 Bash", "B hello s2 pid=20 chain=10", 4},
 	{"from nothing", {NULL}, "A request c1 Bash", "B request c2 Bash",
 		"B hello s2 pid=20 chain=10", 6},
 };
@@ -54,7 +58,8 @@ static const struct variant variants[] = {
 static const char *const commands[] = {"", "", "", /* those of the variant */
 	"A hello s1 pid=10", "A hello s1 pid=11", "A gone", "A bye", "A bye end", "A begin",
 	"A begin T", "A end", "A check c1 Bash", "A cancel c1", "A settled c1",
-	"A outcome c1 succeeded", "A usage 1 5", "A mode plan", "B gone", "B begin", "B end",
+	"A outcome c1 succeeded", "A usage 1 5", "A usage 2 12", "B usage 1 6",
+	"H resume s1 tokens=5", "A mode plan", "B gone", "B begin", "B end",
 	"B request c1 Bash", "B outcome c2 succeeded", "B bye end", "H hello", "H subscribe 2",
 	"H page 2", "H allow c1", "H deny c1", "H allow c2", "H deny c2", "H suspend s1",
 	"H resume s1", "H suspend s2", "H resume all", "H endturn s1", "H endturn s2",

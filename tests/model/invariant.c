@@ -78,9 +78,10 @@ static void check_ceilings(struct world *w, const struct turn *t)
 	struct instant mark = w->now;
 	struct budget_amounts used;
 
-	mark.mono = t->s.b.mark_mono;
-	if (turn_state_over(t->s.r.state) || t->s.r.state == TURN_SUSPENDED)
+	if (turn_state_over(t->s.r.state) || t->s.r.state == TURN_SUSPENDED ||
+		(t->s.b.due && t->s.b.due <= mark.mono))
 		return;
+	mark.mono = t->s.b.mark_mono;
 	turn_used(&w->e, t, mark, &used);
 	HOLDS(w, &t->e, budget_first(&used, &t->s.b.ceiling) < 0);
 	session_used(&w->e, s, mark, &used);

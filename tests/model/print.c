@@ -97,13 +97,16 @@ static void print_turn_budget(struct printer *p, const struct turn *t)
 		print_amounts(p, "ceiling", &b->ceiling);
 		fprintf(p->f, " warned=%x", b->warned);
 	}
-	if (p->canon)
+	if (p->canon && budget_is_clear(&b->ceiling))
 		return;
-	fprintf(p->f, " more=%llu,%llu,%llu,%llu,%llu calls=%llu,%llu times=%lld,%lld,%lld,%lld",
+	fprintf(p->f, " more=%llu,%llu,%llu,%llu,%llu calls=%llu,%llu",
 		(unsigned long long)b->more.input, (unsigned long long)b->more.output,
 		(unsigned long long)b->more.cache_read, (unsigned long long)b->more.cache_write,
 		(unsigned long long)b->more.cost_microusd, (unsigned long long)b->calls,
-		(unsigned long long)b->calls_live, (long long)b->active, (long long)b->wall,
+		(unsigned long long)b->calls_live);
+	if (p->canon)
+		return;
+	fprintf(p->f, " times=%lld,%lld,%lld,%lld", (long long)b->active, (long long)b->wall,
 		(long long)b->mark_mono, (long long)b->mark_wall);
 }
 
@@ -120,13 +123,15 @@ static void print_session_budget(struct printer *p, const struct session *s)
 		print_amounts(p, "asked", &b->asked);
 		fprintf(p->f, " warned=%x", b->warned);
 	}
-	if (p->canon) { /* what it has used keeps it after its end */
+	if (p->canon) /* what it has used keeps it after its end */
 		fprintf(p->f, " spent=%d", session_spent(&p->w->e, s));
+	if (p->canon && budget_is_clear(&b->ceiling))
 		return;
-	}
-	fprintf(p->f, " in=%llu times=%lld,%lld calls=%llu,%llu", (unsigned long long)b->usage.input,
-		(long long)b->active, (long long)b->wall, (unsigned long long)b->calls,
-		(unsigned long long)b->calls_live);
+	fprintf(p->f, " in=%llu calls=%llu,%llu", (unsigned long long)b->usage.input,
+		(unsigned long long)b->calls, (unsigned long long)b->calls_live);
+	if (p->canon)
+		return;
+	fprintf(p->f, " times=%lld,%lld", (long long)b->active, (long long)b->wall);
 	if (s->s.last)
 		put_hex(p, "last", (const uint8_t *)s->s.last->data, s->s.last->len);
 }

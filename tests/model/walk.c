@@ -42,6 +42,11 @@ static const char *const commands[] = {"A hello s1 pid=10", "A hello s1 pid=11",
 	"H resume s3", "H resume all", "H endturn s1", "H endturn s2", "H endturn s3",
 	"H ceiling s1 plan", "H ceiling s1 normal", "due", "due", "tick 61000", "tick 1000",
 	"tick 86400000", "died 10", "died 20", "died 30", "slept", "config alone_deny=1",
+	"config tokens=20 session-tokens=50", "config calls=5 tokens=1000",
+	"config time=20000 wall=100000", "config tokens=1000 calls=1000", "A usage 3 15",
+	"A usage 4 25", "B usage 3 7", "C usage 2 30", "C usage 5 90", "A begin T tokens=3",
+	"A end T seq=9 in=40", "A usage 9 50 of=T", "H resume s1 tokens=20",
+	"H resume s2 calls=9", "H resume s3", "H resume all tokens=100 calls=10",
 	"config alone_deny=0", "config pending=3", "config pending=100", "restart",
 	"restart 100000"};
 

@@ -238,6 +238,32 @@ static void note_reviews(struct world *w)
 			w->reviews[w->n_reviews++] = *entity_id(x);
 }
 
+/* Time may suspend a turn while the broker is down; what was suspended stays so. */
+static void note_budgets(struct world *w, bool after)
+{
+	static const struct uuid start;
+	struct entity *x;
+
+	if (!after)
+		w->n_budgets = 0;
+	for (x = registry_next(&w->e.r, &start); x; x = registry_next(&w->e.r, entity_id(x))) {
+		struct turn *t = ENTITY_OF(x, turn);
+		bool was = false;
+
+		if (x->type != ENTITY_TURN)
+			continue;
+		if (!after && t->s.r.state == TURN_SUSPENDED && w->n_budgets < WORLD_ITEMS)
+			w->budgets[w->n_budgets++] = *entity_id(x);
+		for (unsigned i = 0; i < w->n_budgets; i++)
+			was |= uuid_compare(&w->budgets[i], entity_id(x)) == 0;
+		if (after && was && t->s.r.state != TURN_SUSPENDED)
+			world_fail(w, "a suspended turn is free after a restart");
+		if (after && !was && t->s.r.state == TURN_SUSPENDED && !t->s.inherited &&
+			t->s.r.causes != CAUSE_BUDGET)
+			world_fail(w, "a turn is suspended by a restart");
+	}
+}
+
 static bool in_review(const struct world *w, const struct uuid *id)
 {
 	for (unsigned i = 0; i < w->n_reviews; i++)
@@ -278,9 +304,9 @@ static char *lasting(struct world *w)
 				mode_name(s->s.r.ceiling), mode_name(s->s.r.claim),
 				s->s.r.fail_closed);
 		if (x->type == ENTITY_TURN && t->s.session->s.r.subject.pid)
-			fprintf(f, "%s turn %s causes %d held %d ended %d usage %llu %llu\n",
-				id, str_text(t->s.r.key), t->s.r.causes,
-				t->s.r.state == TURN_SUSPENDED, t->s.r.state == TURN_ENDED,
+			fprintf(f, "%s turn %s hand %d ended %d usage %llu %llu\n", id,
+				str_text(t->s.r.key), t->s.r.causes & CAUSE_HAND,
+				t->s.r.state == TURN_ENDED,
 				(unsigned long long)t->s.r.usage.input,
 				(unsigned long long)t->s.r.usage_seq);
 	}
@@ -296,6 +322,7 @@ void world_restart(struct world *w, int64_t down)
 	bool rollback_each = w->rollback_each;
 
 	note_reviews(w);
+	note_budgets(w, false);
 	before = lasting(w);
 	engine_drop(w);
 	w->book.n_calls = 0;
@@ -310,6 +337,7 @@ void world_restart(struct world *w, int64_t down)
 	w->rollback_each = rollback_each;
 	world_step(w, &c);
 	after = lasting(w);
+	note_budgets(w, true);
 	if (strcmp(before, after) != 0)
 		world_fail(w, "restart:\n--- before\n%s--- after\n%s", before, after);
 	free(before);

@@ -83,6 +83,8 @@ struct world {
 	unsigned long n_steps, n_rollbacks, n_starved;
 	unsigned n_reviews; /* requests that were in review at the last restart */
 	struct uuid reviews[WORLD_ITEMS];
+	unsigned n_budgets; /* turns that were suspended then */
+	struct uuid budgets[WORLD_ITEMS];
 	char told[16384]; /* effects of the last step, as text */
 	char *trace[WORLD_TRACE];
 	unsigned n_trace;

@@ -26,7 +26,7 @@ SCENARIO(warned_and_suspended, "config tokens=100", "", READY, "A begin T", "",
 	"A usage 6 159", "!warning", "A usage 7 160", "H:warning turn tokens", "A usage 8 200",
 	"A~suspended t1")
 
-SCENARIO(raise_that_is_not_enough, "config tokens=100", "", READY, "A usage 1 1000",
+SCENARIO(raise_that_is_not_enough, "config tokens=100 session-tokens=1000000", "", READY, "A usage 1 1000",
 	"A~suspended t1; !warning", "H resume s1", "H!state SUSPENDED; !resumed",
 	"H resume s1 tokens=900", "H!state SUSPENDED; !resumed", "H resume s1 calls=7",
 	"H!state SUSPENDED", "H resume s1 tokens=901", "A~resumed t1; H<count 1",
@@ -75,7 +75,7 @@ SCENARIO(a_check_and_its_request_are_one_call, "config calls=1", "", READY,
 SCENARIO(no_call_allowed, "config calls=0", "", READY, "A begin", "A<turn t1 RUNNING",
 	"A check c1 Read inside", "A~suspended; !A<", "A request c2 Bash", "A~c2 HELD",
 	"H endturn s1", "A<deny c2 budget suspended; H:turn t1 ENDED", "A request c3 Bash",
-	"A<deny c3 budget", "A begin", "A<turn t2 RUNNING")
+	"A<deny c3 budget", "A begin", "A~suspended t2; A<turn t2 SUSPENDED")
 
 /* ---- no escape ---- */
 
@@ -85,8 +85,8 @@ SCENARIO(no_escape_by_a_new_turn, "config tokens=100", "", READY, "A begin T1", 
 	"A usage 1 30", "A<turn t2 SUSPENDED", "H resume s1 tokens=30", "H!state",
 	"H resume s1 tokens=40", "A~resumed t2", "A usage 2 39", "!suspended", "A usage 3 40",
 	"A~suspended", "A end T2", "A<turn t3 SUSPENDED", "A request c1 Read inside turn=T4",
-	"A~c1 HELD", "restart", "", "A hello s1", "A<hello s1 normal t4 SUSPENDED",
-	"A begin T5", "A<turn t5 SUSPENDED", "H hello", "", "H resume s1 tokens=1", "H<count 1",
+	"A~c1 HELD", "restart", "", "A hello s1", "A<hello s1 normal t3 SUSPENDED",
+	"A begin T5", "A<turn t4 SUSPENDED", "H hello", "", "H resume s1 tokens=1", "H<count 1",
 	"A usage 1 1", "A~suspended")
 
 SCENARIO(no_escape_by_turns, "config tokens=100 session-tokens=200", "", READY, "A begin T1",
@@ -139,7 +139,7 @@ SCENARIO(a_child_of_nobody, "config tokens=100 session-tokens=120", "", READY, C
 	"C usage 2 30", "C~suspended t2; H:turn t2 SUSPENDED", "A begin",
 	"A~suspended t3; A<turn t3 SUSPENDED", "H resume s1 tokens=50", "A~resumed t3",
 	"H resume s2 tokens=1", "C~resumed t2", "A end", "", "restart", "", "A hello s1", "",
-	"C hello s2 pid=20 chain=10", "", "C usage 3 49", "!suspended", "C usage 4 50",
+	"C hello s2 pid=20 chain=10", "", "C usage 3 79", "!suspended", "C usage 4 80",
 	"C~suspended")
 
 /* ---- the agent's own ceilings ---- */
@@ -158,8 +158,8 @@ SCENARIO(active_time, "config time=10000", "", READY, "A begin", "", "tick 7999"
 	/* nobody but a person is waited for */
 	"tick 3600000", "!suspended", "H allow c1", "A<allow c1", "tick 1999", "!suspended",
 	"H deny c2", "", "due", "A~suspended t1; H:turn t1 SUSPENDED", "tick 3600000", "",
-	"H resume s1 time=5000", "A~resumed t1", "tick 2999", "", "due", "H:warning turn time",
-	"due", "A~suspended", "H resume s1", "H<count 1", "A outcome c1 succeeded", "",
+	"H resume s1 time=5000", "A~resumed t1", "tick 1999", "!warning", "due",
+	"H:warning turn time", "due", "A~suspended", "H resume s1", "H<count 1", "A outcome c1 succeeded", "",
 	"A request c3 Bash", "", "tick 86400000", "!suspended", "A cancel c3", "", "due",
 	"H:warning", "due", "A~suspended")
 
@@ -170,7 +170,7 @@ SCENARIO(wall_time, "config wall=10000", "", READY, "A request c1 Bash", "", "ti
 	"A~resumed t1; H:refreshed c1 AWAITING", "tick 4999", "", "due", "A~suspended")
 
 SCENARIO(time_in_all_turns, "config time=10000 session-time=25000", "", READY, "A begin T1",
-	"", "wait 9000", "", "A begin T2", "H:warning; A<turn t2", "wait 9000", "", "A end T2",
+	"", "wait 9000", "", "A begin T2", "A<turn t2", "wait 9000", "", "A end T2",
 	"", "wait 3600000", "", "A begin T3", "A<turn t3 RUNNING", "tick 2000",
 	"H:warning session time", "tick 5000", "A~suspended t3")
 
