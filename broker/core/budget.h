@@ -20,6 +20,10 @@ enum budget_kind { BUDGET_LIST(ENUM_ENTRY, BUDGET) BUDGET_N };
 
 #define BUDGET_NONE (-1)
 #define BUDGET_MOST INT64_MAX
+#define BUDGET_CLEAR                                                                           \
+	{                                                                                      \
+		{BUDGET_NONE, BUDGET_NONE, BUDGET_NONE, BUDGET_NONE, BUDGET_NONE}              \
+	}
 /* What is configured or asked for goes no further; nor does anybody need it. */
 #define BUDGET_AMOUNT_MOST (UINT64_C(1) << 53)
 

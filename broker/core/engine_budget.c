@@ -3,17 +3,13 @@
 #include "broker/core/engine_private.h"
 
 #include <errno.h>
-#include <stdio.h>
 #include <string.h>
 
 #define SECOND 1000000
 /* Of a session, where none are configured: so often those of its turns. */
 #define SESSION_TURNS 10
 
-static const struct bytes none;
-
-/* The turn that may be suspended; NULL: there is none. */
-static struct turn *present(const struct session *s)
+struct turn *turn_present(const struct session *s)
 {
 	return s->s.turn && !turn_state_over(s->s.turn->s.r.state) ? s->s.turn : NULL;
 }
@@ -74,7 +70,7 @@ void turn_used(const struct engine *e, const struct turn *t, struct instant now,
 void session_used(const struct engine *e, const struct session *s, struct instant now,
 	struct budget_amounts *out)
 {
-	const struct session_budget *b = &s->s.b;
+	const struct session_budget *b = session_budget(s);
 	const struct turn *t = s->s.turn;
 	int64_t active = b->active, wall = b->wall;
 	uint64_t calls = b->calls + b->calls_live;
@@ -119,17 +115,20 @@ static int clock_settle(struct engine *e, struct turn *t)
 	if (b->active_runs)
 		b->active = budget_add(b->active, d);
 	for (struct session *s = t->s.session->s.parent; s; s = s->s.parent) {
-		const struct turn *x = present(s);
+		const struct turn *x = turn_present(s);
 		const bool wall = !x || !x->s.b.wall_runs;
 		const bool active = b->active_runs && (!x || !x->s.b.active_runs);
+		struct session_budget *up;
 
 		if (!wall && !active)
 			continue;
-		TRY(entity_touch(&e->r, s));
+		up = session_budget_edit(e, s);
+		if (!up)
+			return -ENOMEM;
 		if (wall)
-			s->s.b.wall = budget_add(s->s.b.wall, d);
+			up->wall = budget_add(up->wall, d);
 		if (active)
-			s->s.b.active = budget_add(s->s.b.active, d);
+			up->active = budget_add(up->active, d);
 		TRY(mark_dirty(e, s));
 	}
 	return 0;
@@ -152,7 +151,7 @@ static void sooner(int64_t *left, const struct turn_budget *b,
 }
 
 /* The next instant at which a ceiling may be reached by time, or is nearly. */
-static void due_set_next(struct engine *e, struct turn *t)
+void turn_due_set(struct engine *e, struct turn *t)
 {
 	const struct turn_budget *b = &t->s.b;
 	struct budget_amounts used;
@@ -163,7 +162,8 @@ static void due_set_next(struct engine *e, struct turn *t)
 		sooner(&left, b, &used, &b->ceiling, b->warned);
 		for (struct session *s = t->s.session; s; s = s->s.parent) {
 			session_used(e, s, e->now, &used);
-			sooner(&left, b, &used, &s->s.b.ceiling, s->s.b.warned);
+			sooner(&left, b, &used, &session_budget(s)->ceiling,
+				session_budget(s)->warned);
 		}
 	}
 	turn_set_due(&e->r, t, left < 0 ? 0 : budget_add(e->now.mono, left));
@@ -192,7 +192,7 @@ int turn_clock(struct engine *e, struct turn *t)
 	TRY(clock_settle(e, t));
 	b->wall_runs = wall;
 	b->active_runs = active;
-	due_set_next(e, t);
+	turn_due_set(e, t);
 	return 0;
 }
 
@@ -202,7 +202,7 @@ int turn_due_now(struct engine *e, struct turn *t)
 	TRY(clock_settle(e, t));
 	TRY(budget_check(e, t, t->s.session));
 	if (t->s.b.wall_runs)
-		due_set_next(e, t);
+		turn_due_set(e, t);
 	return 0;
 }
 
@@ -216,36 +216,76 @@ void budget_config(const struct engine *e, const struct session *s, struct budge
 	budget_find(c->budgets, c->n_budgets, str_bytes(s->s.r.agent),
 		str_bytes(s->s.r.workspace), s->s.r.uid, c->wall ? c->wall : BUDGET_NONE, turn,
 		session);
-	budget_lower(turn, &s->s.b.asked);
+	budget_lower(turn, &session_budget(s)->asked);
 	budget_fill(session, turn, SESSION_TURNS);
 }
 
-void session_budget_open(struct engine *e, struct session *s, const struct budget_amounts *asked)
+struct session_budget *session_budget_edit(struct engine *e, struct session *s)
 {
+	struct str *copy;
+
+	if (entity_touch(&e->r, s) < 0)
+		return NULL;
+	/* it is shared by sessions that have used nothing, and by what a rollback restores */
+	if (!s->s.budget || s->s.budget->refs > 1 || !entity_str_is_new(s, &s->s.budget)) {
+		copy = str_new(session_budget(s), sizeof(struct session_budget));
+		if (!copy || entity_set_str(&e->r, s, &s->s.budget, copy) < 0)
+			return NULL;
+	}
+	return (void *)s->s.budget->data;
+}
+
+int session_budget_set(struct session *s, const struct session_budget *b)
+{
+	struct owner *o = s->owner;
+	const struct bytes bytes = {b, sizeof(*b)};
+
+	if (!o->budget || !str_equal(o->budget, bytes)) {
+		struct str *fresh = str_new(b, sizeof(*b));
+
+		if (!fresh)
+			return -ENOMEM;
+		str_unref(o->budget);
+		o->budget = fresh;
+	}
+	s->s.budget = str_ref(o->budget);
+	return 0;
+}
+
+int session_budget_open(struct engine *e, struct session *s, const struct budget_amounts *asked)
+{
+	struct session_budget b = *session_budget(s);
 	struct budget_amounts turn;
 
-	if (asked)
-		budget_lower(&s->s.b.asked, asked);
-	budget_config(e, s, &turn, &s->s.b.ceiling);
+	budget_config(e, s, &turn, &b.ceiling);
+	if (asked) {
+		struct budget_amounts session = BUDGET_CLEAR;
+
+		b.asked = *asked;
+		budget_fill(&session, asked, SESSION_TURNS);
+		budget_lower(&b.ceiling, &session);
+	}
+	return session_budget_set(s, &b);
 }
 
 int session_budget_lower(
 	struct engine *e, struct session *s, const struct budget_amounts *asked)
 {
 	struct budget_amounts session;
-	struct turn *t = present(s);
+	struct session_budget *b;
+	struct turn *t = turn_present(s);
 
 	if (budget_is_clear(asked))
 		return 0;
-	TRY(entity_touch(&e->r, s));
-	budget_lower(&s->s.b.asked, asked);
+	b = session_budget_edit(e, s);
+	if (!b)
+		return -ENOMEM;
+	budget_lower(&b->asked, asked);
 	budget_clear(&session);
 	budget_fill(&session, asked, SESSION_TURNS);
-	budget_lower(&s->s.b.ceiling, &session);
+	budget_lower(&b->ceiling, &session);
 	TRY(mark_dirty(e, s));
-	if (t)
-		return turn_budget_lower(e, t, asked);
-	return 0;
+	return t ? turn_budget_lower(e, t, asked) : 0;
 }
 
 int turn_budget_lower(struct engine *e, struct turn *t, const struct budget_amounts *asked)
@@ -254,7 +294,7 @@ int turn_budget_lower(struct engine *e, struct turn *t, const struct budget_amou
 		return 0;
 	TRY(entity_touch(&e->r, t));
 	budget_lower(&t->s.b.ceiling, asked);
-	due_set_next(e, t);
+	turn_due_set(e, t);
 	TRY(mark_dirty(e, t));
 	return budget_check(e, t, t->s.session);
 }
@@ -264,7 +304,7 @@ int turn_budget_open(struct engine *e, struct turn *t)
 	struct budget_amounts session;
 
 	budget_config(e, t->s.session, &t->s.b.ceiling, &session);
-	due_set_next(e, t);
+	turn_due_set(e, t);
 	return budget_check(e, t, t->s.session);
 }
 
@@ -285,9 +325,9 @@ int turn_budget_carry(struct engine *e, struct turn *t, struct turn *old)
 	usage_add(&b->more, &old->s.r.usage);
 	b->calls += b->calls_live + old->s.r.calls;
 	b->calls_live = 0;
-	budget_lower(&b->ceiling, &t->s.session->s.b.asked);
+	budget_lower(&b->ceiling, &session_budget(t->s.session)->asked);
 	old->s.b.closed = true;
-	due_set_next(e, t);
+	turn_due_set(e, t);
 	return mark_dirty(e, t);
 }
 
@@ -305,23 +345,26 @@ int turn_budget_close(struct engine *e, struct turn *t)
 {
 	struct session *s = t->s.session;
 	struct turn_budget *b = &t->s.b;
+	struct session_budget *all;
 	struct usage u;
 
 	if (b->closed)
 		return 0;
 	TRY(entity_touch(&e->r, t));
-	TRY(entity_touch(&e->r, s));
 	TRY(clock_settle(e, t));
+	all = session_budget_edit(e, s);
+	if (!all)
+		return -ENOMEM;
 	b->closed = true;
 	turn_usage(t, &u);
-	usage_add(&s->s.b.usage, &u);
-	s->s.b.active = budget_add(s->s.b.active, b->active);
-	s->s.b.wall = budget_add(s->s.b.wall, b->wall);
-	s->s.b.calls += t->s.r.calls + b->calls;
-	s->s.b.calls_live += b->calls_live;
+	usage_add(&all->usage, &u);
+	all->active = budget_add(all->active, b->active);
+	all->wall = budget_add(all->wall, b->wall);
+	all->calls += t->s.r.calls + b->calls;
+	all->calls_live += b->calls_live;
 	TRY(mark_dirty(e, s));
 	for (s = s->s.parent; s; s = s->s.parent) {
-		struct turn *x = present(s);
+		struct turn *x = turn_present(s);
 		uint64_t n = t->s.r.calls;
 
 		if (n && x && x->s.b.calls_live) {
@@ -329,9 +372,11 @@ int turn_budget_close(struct engine *e, struct turn *t)
 			n = calls_keep(&x->s.b.calls_live, &x->s.b.calls, n);
 			TRY(mark_dirty(e, x));
 		}
-		if (n && s->s.b.calls_live) {
-			TRY(entity_touch(&e->r, s));
-			calls_keep(&s->s.b.calls_live, &s->s.b.calls, n);
+		if (n && session_budget(s)->calls_live) {
+			all = session_budget_edit(e, s);
+			if (!all)
+				return -ENOMEM;
+			calls_keep(&all->calls_live, &all->calls, n);
 			TRY(mark_dirty(e, s));
 		}
 	}
@@ -340,18 +385,47 @@ int turn_budget_close(struct engine *e, struct turn *t)
 
 /* ---- what is charged to the sessions above ---- */
 
-int budget_call(struct engine *e, struct turn *t)
+/* A call of a turn that lives, below the session. */
+static int call_count(struct engine *e, struct session *s, const struct uuid *request)
 {
-	for (struct session *s = t->s.session->s.parent; s; s = s->s.parent) {
-		struct turn *x = present(s);
+	struct turn *x = turn_present(s);
+	struct session_budget *b;
 
-		TRY(entity_touch(&e->r, x ? (void *)x : (void *)s));
-		if (x)
-			x->s.b.calls_live++;
-		else
-			s->s.b.calls_live++;
+	if (x && uuid_compare(request, &x->s.r.id) > 0) {
+		TRY(entity_touch(&e->r, x));
+		x->s.b.calls_live++;
+		return 0;
 	}
+	b = session_budget_edit(e, s);
+	if (!b)
+		return -ENOMEM;
+	b->calls_live++;
+	return 0;
+}
+
+int budget_recount(struct engine *e, struct turn *t, const struct uuid *request)
+{
+	struct session *s = turn_state_over(t->s.r.state) ? NULL : t->s.session->s.parent;
+
+	for (; s; s = s->s.parent)
+		TRY(call_count(e, s, request));
+	return 0;
+}
+
+int budget_call(struct engine *e, struct turn *t, const struct uuid *request)
+{
+	TRY(budget_recount(e, t, request));
 	return budget_check(e, t, t->s.session);
+}
+
+int session_usage_add(struct engine *e, struct session *s, const struct usage *more)
+{
+	struct session_budget *b = session_budget_edit(e, s);
+
+	if (!b)
+		return -ENOMEM;
+	usage_add(&b->usage, more);
+	return mark_dirty(e, s);
 }
 
 int budget_charge(struct engine *e, struct session *s, const struct usage *more)
@@ -361,186 +435,16 @@ int budget_charge(struct engine *e, struct session *s, const struct usage *more)
 	if (memcmp(more, &nothing, sizeof(nothing)) == 0)
 		return 0;
 	for (; s; s = s->s.parent) {
-		struct turn *x = present(s);
+		struct turn *x = turn_present(s);
 
-		TRY(entity_touch(&e->r, x ? (void *)x : (void *)s));
-		usage_add(x ? &x->s.b.more : &s->s.b.usage, more);
-		TRY(mark_dirty(e, x ? (void *)x : (void *)s));
-	}
-	return 0;
-}
-
-/* ---- what reaches them ---- */
-
-/* A ceiling's holder: a turn, or a session with all its turns. */
-struct pool {
-	const char *of;
-	void *entity;
-	struct budget_amounts used, *ceiling, next;
-	uint8_t *warned;
-};
-
-static void pool_turn(const struct engine *e, struct turn *t, struct pool *p)
-{
-	*p = (struct pool){.of = "turn",
-		.entity = t,
-		.ceiling = &t->s.b.ceiling,
-		.warned = &t->s.b.warned};
-	turn_used(e, t, e->now, &p->used);
-}
-
-static void pool_session(const struct engine *e, struct session *s, struct pool *p)
-{
-	*p = (struct pool){.of = "session",
-		.entity = s,
-		.ceiling = &s->s.b.ceiling,
-		.warned = &s->s.b.warned};
-	session_used(e, s, e->now, &p->used);
-}
-
-static int trip(struct engine *e, struct turn *t, const struct pool *p, enum budget_kind kind)
-{
-	char text[BUDGET_TEXT];
-	struct str *s;
-	int err;
-
-	budget_describe(text, p->of, kind, p->used.of[kind], p->ceiling->of[kind]);
-	s = str_new(text, strlen(text));
-	if (!s)
-		return -ENOMEM;
-	err = effect_keep(e, s);
-	if (err == 0)
-		err = turn_suspend(e, t, CAUSE_BUDGET, none, str_bytes(s));
-	str_unref(s);
-	return err;
-}
-
-static int warn(struct engine *e, const struct pool *p, uint8_t bits)
-{
-	TRY(entity_touch(&e->r, p->entity));
-	*p->warned |= bits;
-	TRY(mark_dirty(e, p->entity));
-	for (int k = 0; k < BUDGET_N; k++) {
-		size_t from = e->out.n;
-
-		if (!(bits & 1u << k) ||
-			budget_reached((enum budget_kind)k, p->used.of[k], p->ceiling->of[k]))
+		if (!x) {
+			TRY(session_usage_add(e, s, more));
 			continue;
-		TRY(event_emit(e, EVENT_WARNING, p->entity));
-		for (; from < e->out.n; from++)
-			e->out.items[from].event.warning = (uint8_t)k;
-	}
-	return 0;
-}
-
-static int pool_check(struct engine *e, const struct pool *p, struct turn *holder)
-{
-	const uint8_t bits = budget_near(&p->used, p->ceiling) & (uint8_t)~*p->warned;
-	const int kind = budget_first(&p->used, p->ceiling);
-
-	if (bits)
-		TRY(warn(e, p, bits));
-	if (kind < 0 || !holder || turn_state_over(holder->s.r.state) ||
-		holder->s.r.causes & CAUSE_BUDGET)
-		return 0;
-	return trip(e, holder, p, (enum budget_kind)kind);
-}
-
-int budget_check(struct engine *e, struct turn *t, struct session *from)
-{
-	for (struct session *s = from; s; s = s->s.parent) {
-		struct turn *x = present(s);
-		struct pool p;
-
-		if (x) {
-			pool_turn(e, x, &p);
-			TRY(pool_check(e, &p, x));
 		}
-		pool_session(e, s, &p);
-		TRY(pool_check(e, &p, x ? x : t));
+		TRY(entity_touch(&e->r, x));
+		usage_add(&x->s.b.more, more);
+		TRY(mark_dirty(e, x));
 	}
-	return 0;
-}
-
-/* ---- raised by a person ---- */
-
-/* All that suspend this very turn. */
-static unsigned pools_of(
-	const struct engine *e, struct turn *t, struct pool pools[LIMIT_CHAIN + 2])
-{
-	struct session *s = t->s.session;
-	unsigned n = 0;
-
-	pool_turn(e, t, &pools[n++]);
-	pool_session(e, s, &pools[n++]);
-	/* at most so many, and what has ended beside */
-	for (s = s->s.parent; s && n < LIMIT_CHAIN + 2; s = s->s.parent)
-		if (!present(s))
-			pool_session(e, s, &pools[n++]);
-	return n;
-}
-
-/* What a ceiling is raised by: as was said, or as much again as is configured. */
-static int64_t step_of(const struct pool *p, int k, const struct budget_amounts *by,
-	const struct budget_amounts *configured)
-{
-	const bool reached =
-		budget_reached((enum budget_kind)k, p->used.of[k], p->ceiling->of[k]);
-
-	if (by && by->of[k] >= 0)
-		return strcmp(p->of, "turn") == 0 || reached ? by->of[k] : 0;
-	if (by || !reached)
-		return 0;
-	return configured->of[k] >= 0 ? configured->of[k] : p->ceiling->of[k];
-}
-
-int budget_offer(const struct engine *e, struct turn *t, struct budget_amounts *out)
-{
-	struct pool pools[LIMIT_CHAIN + 2];
-	const unsigned n = pools_of(e, t, pools);
-	struct budget_amounts turn, session;
-
-	budget_clear(out);
-	budget_config(e, t->s.session, &turn, &session);
-	for (unsigned i = 0; i < n; i++)
-		for (int k = 0; k < BUDGET_N; k++) {
-			int64_t by = step_of(&pools[i], k, NULL, i ? &session : &turn);
-
-			if (by > out->of[k] && by > 0)
-				out->of[k] = by;
-		}
-	return budget_is_clear(out);
-}
-
-int budget_raise(struct engine *e, struct turn *t, const struct budget_amounts *by)
-{
-	struct pool pools[LIMIT_CHAIN + 2];
-	const unsigned n = pools_of(e, t, pools);
-	struct budget_amounts turn, session;
-
-	budget_config(e, t->s.session, &turn, &session);
-	for (unsigned i = 0; i < n; i++) {
-		struct pool *p = &pools[i];
-
-		p->next = *p->ceiling;
-		for (int k = 0; k < BUDGET_N; k++)
-			p->next.of[k] = budget_raised(
-				p->next.of[k], step_of(p, k, by, i ? &session : &turn));
-		if (budget_first(&p->used, &p->next) >= 0)
-			return 1;
-	}
-	for (unsigned i = 0; i < n; i++) {
-		struct pool *p = &pools[i];
-
-		if (memcmp(&p->next, p->ceiling, sizeof(p->next)) == 0)
-			continue;
-		TRY(entity_touch(&e->r, p->entity));
-		*p->ceiling = p->next;
-		*p->warned &= budget_near(&p->used, &p->next);
-		TRY(mark_dirty(e, p->entity));
-	}
-	TRY(entity_touch(&e->r, t));
-	due_set_next(e, t);
 	return 0;
 }
 
@@ -586,18 +490,4 @@ int turn_budget_restart(struct engine *e, struct turn *t, int64_t alive)
 	b->mark_wall = e->now.wall;
 	b->wall_runs = b->active_runs = false;
 	return 0;
-}
-
-void budget_recount(struct turn *t, const struct uuid *request)
-{
-	if (turn_state_over(t->s.r.state))
-		return;
-	for (struct session *s = t->s.session->s.parent; s; s = s->s.parent) {
-		struct turn *x = present(s);
-
-		if (x && uuid_compare(request, &x->s.r.id) > 0)
-			x->s.b.calls_live++;
-		else
-			s->s.b.calls_live++;
-	}
 }

@@ -295,7 +295,7 @@ int on_request(struct engine *e, const struct command *c)
 		TRY(entity_touch(&e->r, t));
 		t->s.r.calls += !again;
 		if (!again)
-			TRY(budget_call(e, t));
+			TRY(budget_call(e, t, &id));
 	}
 	return request_evaluate(e, q);
 }

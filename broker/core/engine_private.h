@@ -92,12 +92,19 @@ bool session_inherits(const struct session *s);
 /* ---- ceilings (engine_budget.c) ---- */
 /* After anything that lets a turn's time run or stand. */
 int turn_clock(struct engine *e, struct turn *t);
+/* The next instant at which a ceiling is reached by time, or nearly, of a touched turn. */
+void turn_due_set(struct engine *e, struct turn *t);
+/* The turn that may be suspended; NULL: there is none. */
+struct turn *turn_present(const struct session *s);
 int turn_due_now(struct engine *e, struct turn *t);
 /* What configuration and the agent's wish give to a session and each of its turns. */
 void budget_config(const struct engine *e, const struct session *s, struct budget_amounts *turn,
 	struct budget_amounts *session);
-void session_budget_open(
+int session_budget_open(
 	struct engine *e, struct session *s, const struct budget_amounts *asked);
+int session_budget_set(struct session *s, const struct session_budget *b); /* of a new one */
+/* That of the session, to be changed; touches it. NULL without memory. */
+struct session_budget *session_budget_edit(struct engine *e, struct session *s);
 /* The agent wishes for less: for all turns of the session, or for this one. */
 int session_budget_lower(
 	struct engine *e, struct session *s, const struct budget_amounts *asked);
@@ -108,7 +115,8 @@ int turn_budget_carry(struct engine *e, struct turn *t, struct turn *old);
 /* It is over: what it has used is the session's. */
 int turn_budget_close(struct engine *e, struct turn *t);
 /* One more call in the turn, which is counted there already. */
-int budget_call(struct engine *e, struct turn *t);
+int budget_call(struct engine *e, struct turn *t, const struct uuid *request);
+int session_usage_add(struct engine *e, struct session *s, const struct usage *more);
 /* Usage for the session and all above: in their turns where there are any. */
 int budget_charge(struct engine *e, struct session *s, const struct usage *more);
 /*
@@ -124,7 +132,7 @@ int budget_raise(struct engine *e, struct turn *t, const struct budget_amounts *
 /* Before the turn's first event after a restart. */
 int turn_budget_restart(struct engine *e, struct turn *t, int64_t alive);
 /* A call that was restored, in the sessions above: in the turns that they were in then. */
-void budget_recount(struct turn *t, const struct uuid *request);
+int budget_recount(struct engine *e, struct turn *t, const struct uuid *request);
 /* Has it used anything? */
 bool session_spent(const struct engine *e, const struct session *s);
 /* For reports of usage that come after its end (engine_usage.c). */

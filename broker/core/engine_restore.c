@@ -35,7 +35,7 @@ int engine_record_session(const struct session *s, struct session_record *out)
 		.ceiling = r->ceiling,
 		.fail_closed = r->fail_closed,
 		.ended = r->ended,
-		.budget = session_budget_pack(&s->s.b)};
+		.budget = session_budget_pack(session_budget(s))};
 	return out->key && out->budget ? 0 : -ENOMEM;
 }
 
@@ -77,10 +77,15 @@ int engine_restore_session(struct engine *e, const struct session_record *r)
 		.ended = r->ended,
 		.alive = r->subject.pid != 0,
 		.recovered = true};
-	if (!r->budget) /* of an older version */
-		session_budget_open(e, s, NULL);
-	else if (session_budget_unpack(r->budget, &s->s.b) < 0)
-		return -EUCLEAN;
+	if (!r->budget) { /* of an older version */
+		TRY(session_budget_open(e, s, NULL));
+	} else {
+		struct session_budget b;
+
+		if (session_budget_unpack(r->budget, &b) < 0)
+			return -EUCLEAN;
+		TRY(session_budget_set(s, &b));
+	}
 	s->s.parent = session_find(&e->r, &r->parent);
 	s->e.stored = true;
 	take_newest(e, &r->id);
@@ -244,12 +249,12 @@ static void restore_decided(struct request *q, struct instant now)
 }
 
 /* A call that was submitted in this turn, and did not come over from the one before. */
-static void recount(struct turn *t, const struct uuid *request)
+static int recount(struct engine *e, struct turn *t, const struct uuid *request)
 {
 	if (uuid_compare(request, &t->s.r.id) < 0)
-		return;
+		return 0;
 	t->s.r.calls++;
-	budget_recount(t, request);
+	return budget_recount(e, t, request);
 }
 
 int engine_restore_request(struct engine *e, struct instant now, int64_t alive,
@@ -279,7 +284,7 @@ int engine_restore_request(struct engine *e, struct instant now, int64_t alive,
 		restore_decided(q, now);
 		return entity_index(&e->r, q);
 	}
-	recount(t, &r->id);
+	TRY(recount(e, t, &r->id));
 	q->s.recovered = true;
 	q->s.shown = r->state != REQUEST_REVIEW;
 	q->s.stopped = true;
@@ -343,7 +348,7 @@ int engine_restore_decision(struct engine *e, struct instant now, const struct h
 			return restore_outcome(e, q, row->state);
 		return 0;
 	}
-	recount(t, &row->request);
+	TRY(recount(e, t, &row->request));
 	if (row->verdict == VERDICT_DENY)
 		t->s.r.denied++;
 	if (signature && denial_counts(row->type, row->state, row->source, row->step))

@@ -119,7 +119,7 @@ static int session_make(struct engine *e, const struct command *c, struct sessio
 	s->s.r.channel_ms = h->channel_ms;
 	s->s.r.fail_closed = h->fail_closed;
 	s->s.r.alive = h->subject.pid != 0;
-	session_budget_open(e, s, h->has_budget ? &h->budget : NULL);
+	TRY(session_budget_open(e, s, h->has_budget ? &h->budget : NULL));
 	s->s.parent = root;
 	if (parent && parent->s.turn)
 		s->s.r.parent_turn = parent->s.turn->s.r.id;

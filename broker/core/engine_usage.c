@@ -113,9 +113,7 @@ static int usage_take(
 	usage_raise(&t->s.r.usage, &u->usage, &more);
 	TRY(mark_dirty(e, t));
 	if (t->s.b.closed) { /* a person ended it, and the session has the rest already */
-		TRY(entity_touch(&e->r, s));
-		usage_add(&s->s.b.usage, &more);
-		TRY(mark_dirty(e, s));
+		TRY(session_usage_add(e, s, &more));
 	}
 	TRY(budget_charge(e, s->s.parent, &more));
 	return cursor_keep(e, s, u->cursor);
@@ -137,9 +135,7 @@ static int usage_late(struct engine *e, const struct command *c, struct last_tur
 		if (l->carried && t && !t->s.b.closed) {
 			TRY(budget_charge(e, s, &more));
 		} else {
-			TRY(entity_touch(&e->r, s));
-			usage_add(&s->s.b.usage, &more);
-			TRY(mark_dirty(e, s));
+			TRY(session_usage_add(e, s, &more));
 			TRY(budget_charge(e, s->s.parent, &more));
 		}
 		TRY(cursor_keep(e, s, u->cursor));

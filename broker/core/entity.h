@@ -103,7 +103,7 @@ struct session_state {
 	struct str *checks; /* the last checks answered ask: hash, length, tool_call_id each */
 	struct str *late; /* the last calls that ended UNKNOWN: their outcomes may still come */
 	struct str *last; /* what the last turn had reported: see engine_usage.c */
-	struct session_budget b;
+	struct str *budget; /* see session_budget */
 };
 
 struct session {
@@ -232,6 +232,14 @@ enum call_fact {
 static inline struct session *session_above(const struct session *s)
 {
 	return s->s.parent && !s->s.parent->s.r.ended ? s->s.parent : NULL;
+}
+
+/* Its ceilings and what it has used; to be changed by session_budget_edit. */
+static inline const struct session_budget *session_budget(const struct session *s)
+{
+	static const struct session_budget none = {.ceiling = BUDGET_CLEAR, .asked = BUDGET_CLEAR};
+
+	return s->s.budget ? (const void *)s->s.budget->data : &none;
 }
 
 static inline struct bytes session_key(const struct session *s)

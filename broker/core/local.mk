@@ -13,6 +13,7 @@ broker_core_libcore_la_SOURCES = \
 	broker/core/engine_always.c \
 	broker/core/engine_budget.c \
 	broker/core/engine_call.c \
+	broker/core/engine_ceiling.c \
 	broker/core/engine_check.c \
 	broker/core/engine_explain.c \
 	broker/core/engine_explain.h \
@@ -30,6 +31,7 @@ broker_core_libcore_la_SOURCES = \
 	broker/core/marks.c \
 	broker/core/judge.c \
 	broker/core/judge.h \
+	broker/core/owner.c \
 	broker/core/pipeline.c \
 	broker/core/pipeline.h \
 	broker/core/registry.c \
@@ -38,6 +40,7 @@ broker_core_libcore_la_SOURCES = \
 	broker/core/request.h \
 	broker/core/row.c \
 	broker/core/row.h \
+	broker/core/str_list.c \
 	broker/core/tool.c \
 	broker/core/tool.h \
 	broker/core/transaction.c \

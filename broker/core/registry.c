@@ -59,16 +59,10 @@ static int call_compare(const struct request *a, const struct request *b)
 	return bytes_compare(request_call(a), request_call(b));
 }
 
-static int owner_compare(const struct owner *a, const struct owner *b)
-{
-	return (a->uid > b->uid) - (a->uid < b->uid);
-}
-
 RB_GENERATE_STATIC(entity_id_tree, entity, by_id, id_compare)
 RB_GENERATE_STATIC(session_key_tree, session, by_key, key_compare)
 RB_GENERATE_STATIC(session_subject_tree, session, by_subject, subject_compare)
 RB_GENERATE_STATIC(call_tree, request, by_call, call_compare)
-RB_GENERATE_STATIC(owner_tree, owner, by_uid, owner_compare)
 
 void registry_init(struct registry *r)
 {
@@ -80,32 +74,6 @@ void registry_init(struct registry *r)
 	RB_INIT(&r->owners);
 	TAILQ_INIT(&r->frontends);
 	r->undo.last = &r->undo.first;
-}
-
-struct owner *owner_get(struct registry *r, uint32_t uid)
-{
-	struct owner key = {.uid = uid}, *o = RB_FIND(owner_tree, &r->owners, &key);
-
-	if (o)
-		return o;
-	o = calloc(1, sizeof(*o));
-	if (!o)
-		return NULL;
-	o->uid = uid;
-	RB_INSERT(owner_tree, &r->owners, o);
-	return o;
-}
-
-void owners_free(struct registry *r)
-{
-	struct owner *o;
-
-	while ((o = RB_ROOT(&r->owners))) {
-		assert(!o->sessions && !o->pending && !o->pending_bytes);
-		RB_REMOVE(owner_tree, &r->owners, o);
-		str_unref(o->home);
-		free(o);
-	}
 }
 
 /* ---- indexes ---- */

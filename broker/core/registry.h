@@ -23,6 +23,8 @@ struct owner {
 	uint32_t uid;
 	uint32_t sessions, pending; /* requests, and decisions that are kept */
 	uint64_t pending_bytes;
+	struct str *budget; /* as of the last session that had used nothing: shared by those
+			     alike */
 	struct str *home; /* folder of the uid, once one of its agents has said hello; or NULL */
 };
 RB_HEAD(owner_tree, owner);
@@ -35,6 +37,13 @@ struct str_list {
 	struct str **items;
 	size_t n, size;
 };
+
+/* -ENOMEM. */
+int str_list_add(struct str_list *l, struct str *s);
+/* Empty, and no larger than a usual batch wants it. */
+void str_list_reset(struct str_list *l);
+/* The same, with their references given back. */
+void str_list_release(struct str_list *l);
 
 struct registry {
 	struct entity_id_tree ids;
@@ -77,6 +86,8 @@ int entity_remove(struct registry *r, void *entity);
 /* Replaces a string of a touched entity's state; takes over the caller's reference of s.
  * -ENOMEM (s is then released). */
 int entity_set_str(struct registry *r, void *entity, struct str **member, struct str *s);
+/* Was that string set in this batch? Then nothing before refers to it. */
+bool entity_str_is_new(void *entity, struct str **member);
 /* Changes the state of a touched request and what is counted by it. */
 void request_set_state(struct registry *r, struct request *q, enum request_state state);
 /* Call after any other change that counters or timers are derived from (waiter, recovered,

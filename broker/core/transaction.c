@@ -6,8 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define LIST_KEPT 4096
-
 /* What the batch did to one entity. */
 struct undo {
 	struct undo *next;
@@ -101,8 +99,6 @@ struct session *session_new(struct registry *r, struct bytes key)
 		LIST_INIT(&s->children);
 		LIST_INIT(&s->turns);
 		RB_INIT(&s->calls);
-		budget_clear(&s->s.b.ceiling);
-		budget_clear(&s->s.b.asked);
 	}
 	return s;
 }
@@ -190,39 +186,6 @@ void frontend_free(struct registry *r, struct frontend *f)
 
 /* ---- strings ---- */
 
-static int list_add(struct str_list *l, struct str *s)
-{
-	if (l->n == l->size) {
-		size_t size = l->size ? l->size * 2 : 64;
-		struct str **items = reallocarray(l->items, size, sizeof(*items));
-
-		if (!items)
-			return -ENOMEM;
-		l->items = items;
-		l->size = size;
-	}
-	l->items[l->n++] = s;
-	return 0;
-}
-
-/* Empty, and no larger than a usual batch wants it. */
-static void list_reset(struct str_list *l)
-{
-	l->n = 0;
-	if (l->size > LIST_KEPT) {
-		free(l->items);
-		l->items = NULL;
-		l->size = 0;
-	}
-}
-
-static void list_release(struct str_list *l)
-{
-	for (size_t i = 0; i < l->n; i++)
-		str_unref(l->items[i]);
-	list_reset(l);
-}
-
 int entity_set_str(struct registry *r, void *entity, struct str **member, struct str *s)
 {
 	struct entity *e = entity;
@@ -232,9 +195,9 @@ int entity_set_str(struct registry *r, void *entity, struct str **member, struct
 		str_unref(*member);
 	} else {
 		/* the saved state refers to the old one, the present state to the new one */
-		if (*member && list_add(&r->unref_on_commit, *member) < 0)
+		if (*member && str_list_add(&r->unref_on_commit, *member) < 0)
 			goto fail;
-		if (s && list_add(&r->unref_on_rollback, s) < 0) {
+		if (s && str_list_add(&r->unref_on_rollback, s) < 0) {
 			if (*member)
 				r->unref_on_commit.n--;
 			goto fail;
@@ -245,6 +208,19 @@ int entity_set_str(struct registry *r, void *entity, struct str **member, struct
 fail:
 	str_unref(s);
 	return -ENOMEM;
+}
+
+bool entity_str_is_new(void *entity, struct str **member)
+{
+	struct entity *e = entity;
+	size_t size = 0, at = (size_t)((char *)member - (char *)state_of(e, &size));
+	struct str *before;
+
+	assert(e->undo && at + sizeof(before) <= size);
+	if (e->undo->fresh)
+		return true;
+	memcpy(&before, e->undo->state + at, sizeof(before));
+	return before != *member;
 }
 
 /* ---- lifetime ---- */
@@ -262,6 +238,7 @@ static void session_free(struct session *s)
 	str_unref(s->s.checks);
 	str_unref(s->s.late);
 	str_unref(s->s.last);
+	str_unref(s->s.budget);
 	free(s);
 }
 
@@ -409,8 +386,8 @@ void registry_each_fresh_request(
 void registry_commit(struct registry *r)
 {
 	undo_free(r, true);
-	list_release(&r->unref_on_commit);
-	list_reset(&r->unref_on_rollback);
+	str_list_release(&r->unref_on_commit);
+	str_list_reset(&r->unref_on_rollback);
 	due_trim(&r->dues, r->n_held);
 }
 
@@ -457,8 +434,8 @@ void registry_rollback(struct registry *r)
 				entity_index(r, u->entity);
 		}
 	undo_free(r, false);
-	list_release(&r->unref_on_rollback);
-	list_reset(&r->unref_on_commit);
+	str_list_release(&r->unref_on_rollback);
+	str_list_reset(&r->unref_on_commit);
 }
 
 void registry_clear(struct registry *r)

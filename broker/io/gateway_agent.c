@@ -328,8 +328,7 @@ static int turn_parse(struct gateway *g, struct client *client, const struct wir
 	case WIRE_AGENT_TURN_BEGIN:
 		v = wire_decode(&wire_turn_begin_spec, f->params, &begin, &problem);
 		t->key = begin.turn_id;
-		if (v == 0 && budget_parse(g, client, f->id, begin.budget, &t->has_budget,
-				      &t->budget))
+		if (!v && budget_parse(g, client, f->id, begin.budget, &t->has_budget, &t->budget))
 			return 1;
 		break;
 	case WIRE_AGENT_TURN_END:

@@ -65,7 +65,7 @@ void item_put_budget(struct gateway *g, struct wire_open *m, struct turn *t)
 	put_amounts(&p, "ceiling", &t->s.b.ceiling);
 	session_used(&g->engine, t->s.session, now, &used);
 	put_amounts(&p, "session_used", &used);
-	put_amounts(&p, "session_ceiling", &t->s.session->s.b.ceiling);
+	put_amounts(&p, "session_ceiling", &session_budget(t->s.session)->ceiling);
 	wire_map_bool(&p, "wall_runs", t->s.b.wall_runs);
 	wire_map_bool(&p, "time_runs", t->s.b.active_runs);
 	wire_map_key(&p, "reached");
@@ -76,7 +76,7 @@ void item_put_budget(struct gateway *g, struct wire_open *m, struct turn *t)
 			put_reached(&a, "turn", s, &used, &s->s.turn->s.b.ceiling);
 		}
 		session_used(&g->engine, s, now, &used);
-		put_reached(&a, "session", s, &used, &s->s.b.ceiling);
+		put_reached(&a, "session", s, &used, &session_budget(s)->ceiling);
 	}
 	wire_close(&a);
 	if (t->s.r.causes & CAUSE_BUDGET && budget_offer(&g->engine, t, &offer) == 0)
@@ -89,7 +89,7 @@ void item_put_warning(struct gateway *g, struct wire_open *m, const struct effec
 	struct entity *x = e->event.entity;
 	struct turn *t = x->type == ENTITY_TURN ? ENTITY_OF(x, turn) : NULL;
 	struct session *s = t ? t->s.session : ENTITY_OF(x, session);
-	const struct budget_amounts *ceiling = t ? &t->s.b.ceiling : &s->s.b.ceiling;
+	const struct budget_amounts *ceiling = t ? &t->s.b.ceiling : &session_budget(s)->ceiling;
 	const int k = e->event.warning;
 	struct budget_amounts used;
 

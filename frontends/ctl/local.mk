@@ -2,6 +2,7 @@
 bin_PROGRAMS += approvalctl
 approvalctl_SOURCES = \
 	frontends/ctl/ask.c \
+	frontends/ctl/budget.c \
 	frontends/ctl/check.c \
 	frontends/ctl/child.c \
 	frontends/ctl/child.h \

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* sessions, turns, mode, suspend, resume, end-turn */
+/* sessions, turns, mode, suspend, end-turn */
 #include "config.h"
 
 #include <stdlib.h>
@@ -30,11 +30,6 @@ const struct option_def ctl_suspend_options[] = {
 	{OPTION_ALL, "all", NULL, "every session"},
 	{OPTION_REASON, "reason", "TEXT", "shown to the agents and in the history",
 		.empty = true},
-	OPTION_DEF_JSON,
-	{0},
-};
-const struct option_def ctl_resume_options[] = {
-	{OPTION_ALL, "all", NULL, "every session"},
 	OPTION_DEF_JSON,
 	{0},
 };
@@ -252,7 +247,7 @@ int ctl_mode(void *ctl, struct options *o)
 	return status;
 }
 
-/* suspend, resume, end_turn: one session or all of them; the answer counts turns. */
+/* suspend, end_turn: one session or all of them; the answer counts turns. */
 static int change_turns(
 	struct ctl *c, struct options *o, const char *method, bool may_all, const char *done)
 {
@@ -296,11 +291,6 @@ static int change_turns(
 int ctl_suspend(void *ctl, struct options *o)
 {
 	return change_turns(ctl, o, "suspend", true, "suspended");
-}
-
-int ctl_resume(void *ctl, struct options *o)
-{
-	return change_turns(ctl, o, "resume", true, "resumed");
 }
 
 int ctl_end_turn(void *ctl, struct options *o)

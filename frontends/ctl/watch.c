@@ -101,6 +101,19 @@ static void line_item(struct text *t, const struct output *o, const char *event,
 	}
 }
 
+/* Of budget_warning. */
+static void line_level(struct text *t, const struct approval_value *v)
+{
+	uint64_t used = approval_value_uint(approval_value_get(v, "used"));
+	uint64_t ceiling = approval_value_uint(approval_value_get(v, "ceiling"));
+
+	if (!ceiling)
+		return;
+	line_word(t, v, "of");
+	line_word(t, v, "what");
+	text_printf(t, " %.0f%% used", 100.0 * (double)used / (double)ceiling);
+}
+
 static int watch_line(struct watch *w, const char *event, const struct approval_value *value)
 {
 	static const char *const words[] = {
@@ -114,7 +127,10 @@ static int watch_line(struct watch *w, const char *event, const struct approval_
 	if (item) {
 		line_item(&t, o, event, item);
 	} else {
-		line_begin(&t, o, event, approval_value_text(value, "request"));
+		line_begin(&t, o, event,
+			approval_value_text(
+				value, strcmp(event, "budget_warning") ? "request" : "session"));
+		line_level(&t, value);
 		for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++)
 			line_word(&t, value, words[i]);
 		if (approval_value_bool(approval_value_get(value, "ran_anyway")))

@@ -85,7 +85,7 @@ static void check_ceilings(struct world *w, const struct turn *t)
 	turn_used(&w->e, t, mark, &used);
 	HOLDS(w, &t->e, budget_first(&used, &t->s.b.ceiling) < 0);
 	session_used(&w->e, s, mark, &used);
-	HOLDS(w, &t->e, budget_first(&used, &s->s.b.ceiling) < 0);
+	HOLDS(w, &t->e, budget_first(&used, &session_budget(s)->ceiling) < 0);
 	for (int k = BUDGET_TIME; k <= BUDGET_WALL; k++)
 		HOLDS(w, &t->e,
 			t->s.b.ceiling.of[k] < 0 || t->s.b.due ||

@@ -90,7 +90,7 @@ static void print_turn_budget(struct printer *p, const struct turn *t)
 
 	fprintf(p->f, " runs=%d%d%d", b->wall_runs, b->active_runs, b->closed);
 	put_time(p, "turn_due", b->due, true);
-	if (!budget_is_clear(&b->ceiling) || !budget_is_clear(&t->s.session->s.b.ceiling)) {
+	if (!budget_is_clear(&b->ceiling) || !budget_is_clear(&session_budget(t->s.session)->ceiling)) {
 		turn_used(&p->w->e, t, p->w->now, &used);
 		if (p->canon) /* the rest stands below */
 			print_amounts(p, "used", &used);
@@ -112,7 +112,7 @@ static void print_turn_budget(struct printer *p, const struct turn *t)
 
 static void print_session_budget(struct printer *p, const struct session *s)
 {
-	const struct session_budget *b = &s->s.b;
+	const struct session_budget *b = session_budget(s);
 	struct budget_amounts used;
 
 	if (!budget_is_clear(&b->ceiling) || !p->canon) {
