@@ -220,7 +220,7 @@ struct request {
 enum call_fact {
 	FACT_HARMLESS = 1,  /* on the table of harmless tools */
 	FACT_INSIDE = 2,    /* every path is inside the workspace, as given and resolved */
-	FACT_UNSEEN = 4,    /* its paths could not be looked at in time */
+	FACT_UNSEEN = 4, /* some of its paths were not looked at: too late, or too many */
 	FACT_UNRESOLVED = 8,
 	FACT_SAID_MUTATING = 16, /* by the agent, whatever is known of the tool */
 };

@@ -153,6 +153,17 @@ static int step_allow_rules(struct run *r, struct pipeline_result *out)
 	return by_rules(r, VERDICT_ALLOW, PIPELINE_ALLOW, STEP_ALLOW_RULES, out);
 }
 
+/* What could not be looked at, not in time or not at all, may lead to the floor. */
+static bool paths_seen(const struct judge_call *call)
+{
+	if (call->facts & FACT_UNSEEN)
+		return false;
+	for (unsigned i = 0; i < call->n_paths + call->n_operands; i++)
+		if (!call->paths[i].resolved)
+			return false;
+	return true;
+}
+
 /* 8: harmless tools; what only reads inside the workspace; and what the mode lets pass */
 static int step_mode(struct run *r, struct pipeline_result *out)
 {
@@ -162,9 +173,7 @@ static int step_mode(struct run *r, struct pipeline_result *out)
 
 	if (!is_tool_call(r))
 		return 0;
-	/* what could not be looked at in time may lead to the floor */
-	allow = call->facts & FACT_HARMLESS ||
-		(r->c->mode == MODE_YOLO && !(call->facts & FACT_UNSEEN));
+	allow = call->facts & FACT_HARMLESS || (r->c->mode == MODE_YOLO && paths_seen(call));
 	if (!r->c->mutating && (call->kind == KIND_READ || call->kind == KIND_SEARCH))
 		allow = allow || inside;
 	if (r->c->mode == MODE_AUTO_EDIT && call->kind == KIND_EDIT)

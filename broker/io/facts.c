@@ -25,7 +25,7 @@ struct reader {
 static void add_path(struct facts_draft *d, struct bytes path)
 {
 	if (path.len > LIMIT_TEXT || d->n_paths == LIMIT_PATHS) {
-		d->flags |= FACT_UNRESOLVED;
+		d->flags |= FACT_UNRESOLVED | FACT_UNSEEN;
 		return;
 	}
 	d->paths[d->n_paths++] = path;
@@ -163,7 +163,7 @@ static void read_list(struct reader *r, enum tool_role role, struct bytes array)
 		}
 		/* the rest would be dropped one by one */
 		if (r->d->n_paths == LIMIT_PATHS) {
-			r->d->flags |= FACT_UNRESOLVED;
+			r->d->flags |= FACT_UNRESOLVED | FACT_UNSEEN;
 			return;
 		}
 		read_text(r, role, text);
@@ -282,6 +282,8 @@ static void add_operands(struct judge *judge, struct facts_draft *d)
 		judge, d->command, d->in.cwd, d->in.home, d->in.workspace, &operands);
 	for (unsigned i = 0; i < operands.n; i++)
 		d->paths[d->n_paths++] = operands.items[i].path;
+	if (!operands.all)
+		d->flags |= FACT_UNSEEN;
 }
 
 int facts_collect(

@@ -199,10 +199,13 @@ START_TEST(unseen_in_yolo)
 
 	ck_assert_int_eq(pipeline_run(&call, NULL, &r), 0);
 	ck_assert_int_eq(r.answer, PIPELINE_PASS);
-	/* what nobody can know is another thing */
 	call.call.facts = FACT_UNRESOLVED;
 	ck_assert_int_eq(pipeline_run(&call, NULL, &r), 0);
+	ck_assert_int_eq(r.answer, PIPELINE_PASS);
+	path.resolved = str_ref(path.given);
+	ck_assert_int_eq(pipeline_run(&call, NULL, &r), 0);
 	ck_assert_int_eq(r.answer, PIPELINE_ALLOW);
+	str_unref(path.resolved);
 	str_unref(path.given);
 }
 END_TEST

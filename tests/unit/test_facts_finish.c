@@ -27,7 +27,7 @@ START_TEST(bounds)
 		collect(&c, "read_many_files", json);
 		finish(&c);
 		ck_assert_uint_eq(c.draft.n_paths, LIMIT_PATHS);
-		ck_assert_uint_eq(c.facts.flags, extra ? UNSURE : INSIDE);
+		ck_assert_uint_eq(c.facts.flags, extra ? UNSURE | FACT_UNSEEN : INSIDE);
 		done(&c);
 	}
 	/* a path that is too long */
@@ -37,7 +37,7 @@ START_TEST(bounds)
 		strcpy(p + LIMIT_TEXT + extra, "\"}");
 		collect(&c, "Read", json);
 		ck_assert_uint_eq(c.draft.n_paths, 1 - extra);
-		ck_assert_uint_eq(c.draft.flags, extra ? UNSURE : 0);
+		ck_assert_uint_eq(c.draft.flags, extra ? UNSURE | FACT_UNSEEN : 0);
 		done(&c);
 	}
 	/* words that grow over the limit when they are quoted */
@@ -59,7 +59,7 @@ START_TEST(bounds)
 	strcpy(p, "\"}");
 	collect(&c, "apply_patch", json);
 	ck_assert_uint_eq(c.draft.n_paths, LIMIT_PATHS);
-	ck_assert_uint_eq(c.draft.flags, UNSURE);
+	ck_assert_uint_eq(c.draft.flags, UNSURE | FACT_UNSEEN);
 	done(&c);
 }
 END_TEST
