@@ -252,7 +252,8 @@ static void section_check(struct reading *r, const char *line)
 				"[budget] may have agent=NAME, uid=N and, at its end, "
 				"project=/FOLDER");
 		else if (rc)
-			fail(r, rc, rc == -ENOMEM ? "out of memory" : "too many sections");
+			fail(r, rc == -ENOMEM ? rc : -EINVAL,
+				rc == -ENOMEM ? "out of memory" : "too many sections");
 	} else if (n >= sizeof(name) || !section_known(name))
 		fail(r, -EINVAL, "unknown section %s", quote(buf, name));
 	/* inih ignores what comes behind it */

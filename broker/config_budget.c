@@ -171,8 +171,8 @@ static int decimal_parse(const char *text, unsigned digits, int64_t *out)
 	return v > (int64_t)BUDGET_AMOUNT_MOST ? -EINVAL : 0;
 }
 
-static int ceiling_parse(enum budget_kind kind, const char *value, int64_t *out,
-	const char **expected)
+static int ceiling_parse(
+	enum budget_kind kind, const char *value, int64_t *out, const char **expected)
 {
 	switch (kind) {
 	case BUDGET_TIME:
@@ -204,8 +204,8 @@ static int weight_set(
 		if (strcmp(name, names[i]) != 0)
 			continue;
 		*expected = "a number from 0 to 1000, in [budget] alone: 1, 0.1";
-		if (r->agent || r->project || r->uid >= 0 ||
-			decimal_parse(value, 3, &v) < 0 || v > BUDGET_WEIGHT_MOST)
+		if (r->agent || r->project || r->uid >= 0 || decimal_parse(value, 3, &v) < 0 ||
+			v > BUDGET_WEIGHT_MOST)
 			return -EINVAL;
 		if (c->weights_seen & 1u << i)
 			return -EEXIST;

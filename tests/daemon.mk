@@ -15,12 +15,15 @@ tests_daemon_libtestdaemon_la_CFLAGS = $(AM_CFLAGS) $(CHECK_CFLAGS) $(JSON_CFLAG
 tests_daemon_libtestdaemon_la_LIBADD = libapproval/wire/libwire.la $(CHECK_LIBS) $(JSON_LIBS) \
 	-lutil
 
-daemon_tests = tests/daemon/test_descriptors tests/daemon/test_disconnect tests/daemon/test_edit tests/daemon/test_floor \
+daemon_tests = tests/daemon/test_budget tests/daemon/test_descriptors tests/daemon/test_disconnect tests/daemon/test_edit tests/daemon/test_floor \
 	tests/daemon/test_load tests/daemon/test_paths tests/daemon/test_query \
 	tests/daemon/test_rows tests/daemon/test_store
 check_PROGRAMS += $(daemon_tests)
 TESTS += $(daemon_tests)
 
+tests_daemon_test_budget_SOURCES = tests/daemon/test_budget.c
+tests_daemon_test_budget_CFLAGS = $(AM_CFLAGS) $(CHECK_CFLAGS) $(JSON_CFLAGS)
+tests_daemon_test_budget_LDADD = tests/daemon/libtestdaemon.la
 tests_daemon_test_descriptors_SOURCES = tests/daemon/test_descriptors.c
 tests_daemon_test_descriptors_CFLAGS = $(AM_CFLAGS) $(CHECK_CFLAGS)
 tests_daemon_test_descriptors_LDADD = tests/daemon/libtestdaemon.la

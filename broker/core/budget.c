@@ -189,19 +189,21 @@ void budget_describe(char out[BUDGET_TEXT], const char *of, enum budget_kind kin
 	const char *unit = "", *const name = budget_kind_name(kind);
 
 	if (kind == BUDGET_TIME || kind == BUDGET_WALL) {
-		used /= 1000000;
-		ceiling /= 1000000;
-		unit = " seconds";
+		const bool small = ceiling < 10000000;
+
+		used /= small ? 1000 : 1000000;
+		ceiling /= small ? 1000 : 1000000;
+		unit = small ? " ms" : " seconds";
 	}
 	if (kind == BUDGET_COST)
 		snprintf(out, BUDGET_TEXT,
-			"the %s's ceiling is reached: %s %" PRId64 ".%02d of %" PRId64 ".%02d", of,
-			name, used / 1000000, (int)(used / 10000 % 100), ceiling / 1000000,
+			"the %s's ceiling is reached: %s %" PRId64 ".%02d of %" PRId64 ".%02d",
+			of, name, used / 1000000, (int)(used / 10000 % 100), ceiling / 1000000,
 			(int)(ceiling / 10000 % 100));
 	else
 		snprintf(out, BUDGET_TEXT,
-			"the %s's ceiling is reached: %s %" PRId64 " of %" PRId64 "%s", of, name,
-			used, ceiling, unit);
+			"the %s's ceiling is reached: %s %" PRId64 " of %" PRId64 "%s", of,
+			name, used, ceiling, unit);
 }
 
 /* ---- as the store keeps them ---- */

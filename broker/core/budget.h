@@ -22,7 +22,9 @@ enum budget_kind { BUDGET_LIST(ENUM_ENTRY, BUDGET) BUDGET_N };
 #define BUDGET_MOST INT64_MAX
 #define BUDGET_CLEAR                                                                           \
 	{                                                                                      \
-		{BUDGET_NONE, BUDGET_NONE, BUDGET_NONE, BUDGET_NONE, BUDGET_NONE}              \
+		{                                                                              \
+			BUDGET_NONE, BUDGET_NONE, BUDGET_NONE, BUDGET_NONE, BUDGET_NONE        \
+		}                                                                              \
 	}
 /* What is configured or asked for goes no further; nor does anybody need it. */
 #define BUDGET_AMOUNT_MOST (UINT64_C(1) << 53)
@@ -35,8 +37,11 @@ struct budget_amounts {
 struct budget_weights {
 	uint32_t input, output, cache_read, cache_write;
 };
-#define BUDGET_WEIGHTS_DEFAULT {1000, 1000, 100, 1000}
-#define BUDGET_WEIGHT_MOST     1000000u
+#define BUDGET_WEIGHTS_DEFAULT                                                                 \
+	{                                                                                      \
+		1000, 1000, 100, 1000                                                          \
+	}
+#define BUDGET_WEIGHT_MOST 1000000u
 
 /* What configuration grants; members that are NULL or negative are for everybody. */
 struct budget_rule {
@@ -48,13 +53,13 @@ struct budget_rule {
 /* What a turn may use, and what it has used beside its own reports and calls. */
 struct turn_budget {
 	struct budget_amounts ceiling;
-	struct usage more; /* of sub-agents, and of the turn whose place this one took */
-	int64_t active, wall;	       /* up to the mark */
-	int64_t mark_mono, mark_wall;  /* the same instant on both clocks */
-	int64_t due;		       /* monotonic: a ceiling or its warning; 0: never */
-	uint64_t calls;		       /* as `more` */
-	uint64_t calls_live;	       /* of sub-agents' turns that are not over */
-	uint8_t warned;		       /* bits of enum budget_kind */
+	struct usage more;    /* of sub-agents, and of the turn whose place this one took */
+	int64_t active, wall; /* up to the mark */
+	int64_t mark_mono, mark_wall; /* the same instant on both clocks */
+	int64_t due;		      /* monotonic: a ceiling or its warning; 0: never */
+	uint64_t calls;		      /* as `more` */
+	uint64_t calls_live;	      /* of sub-agents' turns that are not over */
+	uint8_t warned;		      /* bits of enum budget_kind */
 	bool wall_runs, active_runs;
 	bool closed; /* the session has it all, or the successor */
 };

@@ -145,7 +145,7 @@ static void sooner(int64_t *left, const struct turn_budget *b,
 		if (budget_reached((enum budget_kind)k, used->of[k], ceiling->of[k]))
 			*left = 0;
 		else if (l >= 0 && (k == BUDGET_WALL ? b->wall_runs : b->active_runs) &&
-			(*left < 0 || l < *left))
+			 (*left < 0 || l < *left))
 			*left = l;
 	}
 }
@@ -179,8 +179,8 @@ int turn_clock(struct engine *e, struct turn *t)
 {
 	const enum turn_state state = t->s.r.state;
 	struct turn_budget *b = &t->s.b;
-	const bool wall = state != TURN_NONE && state != TURN_SUSPENDED &&
-			  !turn_state_over(state);
+	const bool wall =
+		state != TURN_NONE && state != TURN_SUSPENDED && !turn_state_over(state);
 	const bool active = wall && !waits(t);
 
 	if (wall == b->wall_runs && active == b->active_runs)

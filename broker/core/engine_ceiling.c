@@ -80,8 +80,8 @@ static int warn(struct engine *e, const struct pool *p, uint8_t bits)
 		if (!(bits & 1u << k) ||
 			budget_reached((enum budget_kind)k, p->used.of[k], p->ceiling.of[k]))
 			continue;
-		TRY(event_emit(e, EVENT_WARNING,
-			p->turn ? (void *)p->turn : (void *)p->session));
+		TRY(event_emit(
+			e, EVENT_WARNING, p->turn ? (void *)p->turn : (void *)p->session));
 		for (; from < e->out.n; from++)
 			e->out.items[from].event.warning = (uint8_t)k;
 	}
@@ -188,8 +188,8 @@ int budget_raise(struct engine *e, struct turn *t, const struct budget_amounts *
 		struct pool *p = &pools[i];
 
 		if (memcmp(&p->next, &p->ceiling, sizeof(p->next)) != 0)
-			TRY(pool_change(e, p, &p->next,
-				p->warned & budget_near(&p->used, &p->next)));
+			TRY(pool_change(
+				e, p, &p->next, p->warned & budget_near(&p->used, &p->next)));
 	}
 	TRY(entity_touch(&e->r, t));
 	turn_due_set(e, t);

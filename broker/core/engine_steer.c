@@ -41,7 +41,8 @@ static int resume_session(
 			return 0;
 		if (still) {
 			TRY(reply_error(e, c, ENGINE_STATE,
-				"more than that is used already: the turn would be suspended again "
+				"more than that is used already: the turn would be suspended "
+				"again "
 				"at once",
 				"state", turn_state_name(t->s.r.state)));
 			return 1;

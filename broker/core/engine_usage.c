@@ -51,8 +51,8 @@ static bool last_is(const struct engine *e, const struct session *s, struct byte
 {
 	const struct bytes b = str_bytes(s->s.last);
 	const size_t at = offsetof(struct last_turn, key);
-	const struct bytes named = {b.data ? (const char *)b.data + at : NULL,
-		b.data ? b.len - at : 0};
+	const struct bytes named = {
+		b.data ? (const char *)b.data + at : NULL, b.data ? b.len - at : 0};
 
 	if (!b.data || !key.data || !bytes_equal(named, key))
 		return false;

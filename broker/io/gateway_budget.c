@@ -89,7 +89,8 @@ void item_put_warning(struct gateway *g, struct wire_open *m, const struct effec
 	struct entity *x = e->event.entity;
 	struct turn *t = x->type == ENTITY_TURN ? ENTITY_OF(x, turn) : NULL;
 	struct session *s = t ? t->s.session : ENTITY_OF(x, session);
-	const struct budget_amounts *ceiling = t ? &t->s.b.ceiling : &session_budget(s)->ceiling;
+	const struct budget_amounts *ceiling =
+		t ? &t->s.b.ceiling : &session_budget(s)->ceiling;
 	const int k = e->event.warning;
 	struct budget_amounts used;
 

@@ -90,8 +90,8 @@ static bool is_reached(const struct approval_value *item, const struct level *l)
 }
 
 /* False: neither bounded nor used. */
-static bool level_read(const struct approval_value *item, bool session,
-	const struct kind *kind, struct level *l)
+static bool level_read(const struct approval_value *item, bool session, const struct kind *kind,
+	struct level *l)
 {
 	const struct approval_value *b = approval_value_get(item, "budget");
 	const char *used = session ? "session_used" : "used";
@@ -129,8 +129,7 @@ static void cell_amount(struct table *t, const struct kind *kind, int64_t n)
 	else if (kind->time)
 		table_cell(t, duration_format(text, n));
 	else if (kind->cost)
-		table_printf(
-			t, "%" PRId64 ".%02d", n / 1000000, (int)(n / 10000 % 100));
+		table_printf(t, "%" PRId64 ".%02d", n / 1000000, (int)(n / 10000 % 100));
 	else
 		table_printf(t, "%" PRId64, n);
 }
@@ -261,7 +260,8 @@ static int amount_read(const struct options *o, const char *value, bool point, i
 	uint64_t n = 0;
 	bool behind = false;
 
-	for (; isdigit((unsigned char)*at) || (*at == '.' && point && !behind && at > value); at++) {
+	for (; isdigit((unsigned char)*at) || (*at == '.' && point && !behind && at > value);
+		at++) {
 		if (*at == '.') {
 			behind = true;
 			continue;

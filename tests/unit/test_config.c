@@ -283,6 +283,106 @@ START_TEST(durations)
 }
 END_TEST
 
+/* ---- ceilings ---- */
+
+static const struct budget_amounts unset = BUDGET_CLEAR;
+
+START_TEST(budgets)
+{
+	const struct budget_rule *r;
+
+	ck_assert_int_eq(load(false), 0);
+	ck_assert_uint_eq(config.n_budgets, 0);
+	ck_assert_uint_eq(config.weights.cache_read, 100);
+	file_write(second, "[budget]\ntokens = 5\nweight-input = 3\n");
+	chmod(second, 0600);
+	ck_assert_int_eq(load_text("[budget]\n"
+				   "tokens = 2M\n"
+				   "time = 0\n"
+				   "session-calls = 7k\n"
+				   "weight-cache-read = 0.125\n"
+				   "weight-input = 0\n"
+				   "[budget  uid=0\tagent=claude  project=/home/a b/c]\n"
+				   "wall = 90m\n"
+				   "cost = 0.25\n"
+				   "[log]\n"
+				   "level = debug\n"
+				   "[budget]\n"
+				   "calls = 0\n"),
+		0);
+	ck_assert_uint_eq(config.n_budgets, 3);
+	r = config.budgets;
+	ck_assert(!r->agent && !r->project && r->uid == -1);
+	ck_assert_int_eq(r->turn.of[BUDGET_TOKENS], 2000000);
+	ck_assert_int_eq(r->turn.of[BUDGET_TIME], 0);
+	ck_assert_int_eq(r->turn.of[BUDGET_WALL], BUDGET_NONE);
+	ck_assert_int_eq(r->turn.of[BUDGET_CALLS], 0);
+	ck_assert_int_eq(r->session.of[BUDGET_CALLS], 7000);
+	r++;
+	ck_assert_str_eq(r->agent, "claude");
+	ck_assert_str_eq(r->project, "/home/a b/c");
+	ck_assert_int_eq(r->uid, 0);
+	ck_assert_int_eq(r->turn.of[BUDGET_WALL], 5400000000);
+	ck_assert_int_eq(r->turn.of[BUDGET_COST], 250000);
+	ck_assert_mem_eq(&r->session, &unset, sizeof(unset));
+	r++; /* of the other file: both hold, and the lower one counts */
+	ck_assert(!r->agent && r->turn.of[BUDGET_TOKENS] == 5);
+	ck_assert_uint_eq(config.weights.cache_read, 125);
+	ck_assert_uint_eq(config.weights.input, 3000);
+	ck_assert_uint_eq(config.weights.output, 1000);
+	/* read anew, it begins from nothing */
+	ck_assert_int_eq(load_text(""), 0);
+	ck_assert_uint_eq(config.n_budgets, 1);
+}
+END_TEST
+
+START_TEST(budgets_refused)
+{
+	static const char *const sections[] = {"[budgets]", "[budget agent]", "[budget agent=]",
+		"[budget uid=x]", "[budget uid=-1]", "[budget uid=4294967295]",
+		"[budget uid=1 uid=2]", "[budget agent=a agent=b]", "[budget project=here]",
+		"[budget project=]", "[budget who=me]", "[budget", "[budget uid=99999999999999]"};
+	static const char *const keys[] = {"token = 1", "tokens = -1", "tokens = ", "tokens = x",
+		"tokens = 1K", "tokens = 1kk", "tokens = 9007199254740993", "tokens = 9007199254741k",
+		"tokens = 99999999999999999999999", "time = 5", "time = never", "wall = 4000d",
+		"cost = 1.", "cost = .5", "cost = 1.0000001", "cost = 1e3", "cost = 9007199255",
+		"session-token = 1", "session- = 1", "weight-input = 1001", "weight-input = 0.0001",
+		"weight-in = 1", "session-weight-input = 1"};
+	char text[256];
+
+	for (size_t i = 0; i < sizeof(sections) / sizeof(sections[0]); i++) {
+		snprintf(text, sizeof(text), "\n%s\ntokens = 1\n", sections[i]);
+		refused(text, 2, "");
+	}
+	for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++) {
+		snprintf(text, sizeof(text), "[budget]\n%s\n", keys[i]);
+		refused(text, 2, "");
+	}
+	refused("[budget uid=1]\nweight-input = 1\n", 2, "[budget] alone");
+	refused("[budget]\ntokens = 1\ntokens = 1\n", 3, "twice");
+	refused("[budget]\nweight-input = 1\nweight-input = 1\n", 3, "twice");
+	refused("[budget uid=1 agent=a]\ntokens = 1\n[budget agent=a uid=1]\ntokens = 1\n", 4,
+		"twice");
+}
+END_TEST
+
+START_TEST(budgets_in_number)
+{
+	char *text = calloc(LIMIT_BUDGETS + 2, 64);
+	size_t n = 0;
+
+	ck_assert_ptr_nonnull(text);
+	for (unsigned i = 0; i < LIMIT_BUDGETS; i++)
+		n += (size_t)sprintf(text + n, "[budget uid=%u]\ntokens = %u\n", i, i);
+	ck_assert_int_eq(load_text(text), 0);
+	ck_assert_uint_eq(config.n_budgets, LIMIT_BUDGETS);
+	sprintf(text + n, "[budget]\ntokens = 1\n");
+	ck_assert_int_eq(load_text(text), -EINVAL);
+	ck_assert_ptr_nonnull(strstr(error.text, "too many"));
+	free(text);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *s = suite_create("config");
@@ -290,6 +390,9 @@ int main(void)
 
 	tcase_add_checked_fixture(t, setup, teardown);
 	tcase_add_test(t, defaults);
+	tcase_add_test(t, budgets);
+	tcase_add_test(t, budgets_refused);
+	tcase_add_test(t, budgets_in_number);
 	tcase_add_test(t, everything);
 	tcase_add_test(t, mistakes);
 	tcase_add_test(t, all_or_nothing);

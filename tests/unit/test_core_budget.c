@@ -40,8 +40,8 @@ START_TEST(weighted)
 		{{0, 0, UINT64_MAX, 0, 0}, 1844674407370955162},
 	};
 	const struct budget_weights none = {0, 0, 0, 0};
-	const struct budget_weights most = {BUDGET_WEIGHT_MOST, BUDGET_WEIGHT_MOST,
-		BUDGET_WEIGHT_MOST, BUDGET_WEIGHT_MOST};
+	const struct budget_weights most = {
+		BUDGET_WEIGHT_MOST, BUDGET_WEIGHT_MOST, BUDGET_WEIGHT_MOST, BUDGET_WEIGHT_MOST};
 	const struct usage all = {UINT64_MAX, UINT64_MAX, UINT64_MAX, UINT64_MAX, 0};
 
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
@@ -166,7 +166,8 @@ START_TEST(found)
 	struct budget_rule rules[] = {
 		{NULL, NULL, -1, {{1000, -1, -1, 50, -1}}, {{-1, -1, -1, -1, 77}}},
 		{(char[]){"claude"}, NULL, -1, {{2000, -1, 9, 40, -1}}, {{-1, -1, -1, -1, -1}}},
-		{NULL, (char[]){"/home/u/w"}, -1, {{500, -1, -1, -1, -1}}, {{-1, -1, -1, -1, 9}}},
+		{NULL, (char[]){"/home/u/w"}, -1, {{500, -1, -1, -1, -1}},
+			{{-1, -1, -1, -1, 9}}},
 		{NULL, NULL, 1001, {{-1, 5, -1, -1, -1}}, {{-1, -1, -1, -1, -1}}},
 		{(char[]){"x"}, (char[]){"/"}, 1000, {{0, 0, 0, 0, 0}}, {{0, 0, 0, 0, 0}}},
 	};
@@ -176,7 +177,8 @@ START_TEST(found)
 	budget_find(rules, n, bytes_of("codex"), nobody, 1000, 3600, &t, &s);
 	same(&t, amounts(1000, -1, 3600, 50, -1));
 	same(&s, amounts(-1, -1, -1, -1, 77));
-	budget_find(rules, n, bytes_of("claude"), bytes_of("/home/u/w/sub"), 1001, 3600, &t, &s);
+	budget_find(
+		rules, n, bytes_of("claude"), bytes_of("/home/u/w/sub"), 1001, 3600, &t, &s);
 	same(&t, amounts(500, 5, 9, 40, -1));
 	same(&s, amounts(-1, -1, -1, -1, 9));
 	/* whole components alone */
@@ -244,6 +246,8 @@ START_TEST(described)
 	ck_assert_str_eq(text, "the turn's ceiling is reached: tokens 1200 of 1000");
 	budget_describe(text, "session", BUDGET_WALL, 90999999, 60000000);
 	ck_assert_str_eq(text, "the session's ceiling is reached: wall 90 of 60 seconds");
+	budget_describe(text, "turn", BUDGET_TIME, 300999, 300000);
+	ck_assert_str_eq(text, "the turn's ceiling is reached: time 300 of 300 ms");
 	budget_describe(text, "turn", BUDGET_COST, 5250000, 5000000);
 	ck_assert_str_eq(text, "the turn's ceiling is reached: cost 5.25 of 5.00");
 	budget_describe(text, "session", BUDGET_COST, BUDGET_MOST, BUDGET_MOST);
