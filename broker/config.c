@@ -148,6 +148,11 @@ static int set_retention_size(struct config *c, const char *value)
 	return config_size_parse(value, &c->store_size);
 }
 
+static int set_enforce_stop(struct config *c, const char *value)
+{
+	return config_bool_parse(value, &c->enforce_stop);
+}
+
 static int set_log_level(struct config *c, const char *value)
 {
 	return log_level_parse(value, &c->log_level);
@@ -178,6 +183,7 @@ static const struct key keys[] = {
 	{"rules", "user-file", set_rules_user_file, "an absolute path"},
 	{"floor", "user-file", set_floor_user_file, "an absolute path"},
 	{"floor", "off", set_floor_off, "names of entries, with commas between"},
+	{"enforce", "stop", set_enforce_stop, "yes or no"},
 	{"log", "level", set_log_level, "error, warning, notice, info or debug"},
 };
 #define KEY_N (sizeof(keys) / sizeof(keys[0]))
@@ -449,6 +455,7 @@ void config_init(struct config *c)
 		.repeat_limit = 1,
 		.grace_us = TIME_GRACE_MS * 1000ll,
 		.weights = BUDGET_WEIGHTS_DEFAULT,
+		.enforce_stop = true,
 		.log_level = LOG_LEVEL_NOTICE,
 	};
 	account_limits_default(&c->limits);

@@ -52,6 +52,8 @@ struct config {
 	struct budget_weights weights;
 	size_t budget, budget_first; /* while a file is read: the present one, its first one */
 	uint8_t weights_seen;
+	/* [enforce] */
+	bool enforce_stop; /* stop: agents may ask to be stopped by signals */
 	/* [log] */
 	enum log_level log_level; /* level */
 	/* which of deadline and when-alone a file set, for defaults that depend on headless */

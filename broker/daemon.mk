@@ -9,6 +9,8 @@ approvald_SOURCES = \
 	broker/io/gateway_budget.c \
 	broker/io/gateway_effect.c \
 	broker/io/gateway_ended.c \
+	broker/io/gateway_enforce.c \
+	broker/io/gateway_enforce.h \
 	broker/io/gateway_decide.c \
 	broker/io/gateway_explain.c \
 	broker/io/gateway_explain.h \
@@ -17,6 +19,7 @@ approvald_SOURCES = \
 	broker/io/gateway_frontend.c \
 	broker/io/gateway_hello.c \
 	broker/io/gateway_item.c \
+	broker/io/gateway_kill.c \
 	broker/io/gateway_load.c \
 	broker/io/gateway_log.c \
 	broker/io/gateway_pending.c \

@@ -159,6 +159,12 @@ struct approval_options {
 	const char *name;
 	const char *const *answers; /* NULL-terminated; NULL: the default */
 	bool reasons, headless;
+
+	/* agent side, of who launches a program; see hello in doc/protocol.md */
+	const char *enforce; /* NULL: protocol */
+	int freeze_fd, kill_fd; /* of the subject's cgroup; <= 0: none. Both or none; duplicated. */
+	const void *budget; /* MessagePack map; NULL: none */
+	size_t budget_len;
 };
 
 /* Fills in the defaults (size included). */

@@ -325,6 +325,14 @@ int64_t approval_timeout(const struct approval *a)
 
 /* ---- life ---- */
 
+static int keep_fd(int fd, int *out)
+{
+	if (fd <= 0)
+		return 0;
+	*out = fcntl(fd, F_DUPFD_CLOEXEC, 3);
+	return *out < 0 ? -errno : 0;
+}
+
 static int set_up(struct approval *a, const struct approval_options *o)
 {
 	int64_t retry = o->retry_ms ? o->retry_ms : TIME_CONNECT_RETRY_MS;
@@ -335,10 +343,16 @@ static int set_up(struct approval *a, const struct approval_options *o)
 	if (rc < 0)
 		return rc;
 	a->jitter |= 1; /* 0 stays 0 */
-	if (a->side == APPROVAL_AGENT && o->subject_pidfd > 0) {
-		a->subject_pidfd = fcntl(o->subject_pidfd, F_DUPFD_CLOEXEC, 3);
-		if (a->subject_pidfd < 0)
-			return -errno;
+	if (a->side == APPROVAL_AGENT) {
+		if ((o->freeze_fd > 0) != (o->kill_fd > 0))
+			return -EINVAL;
+		rc = keep_fd(o->subject_pidfd, &a->subject_pidfd);
+		if (!rc)
+			rc = keep_fd(o->freeze_fd, &a->freeze_fd);
+		if (!rc)
+			rc = keep_fd(o->kill_fd, &a->kill_fd);
+		if (rc < 0)
+			return rc;
 	}
 	rc = hello_prepare(a, o);
 	return rc < 0 ? rc : place_find(&a->place, a->side, o->socket);
@@ -359,7 +373,7 @@ int approval_new(struct approval **out, const struct approval_options *options)
 		return -ENOMEM;
 	a->side = o.side;
 	a->trust_socket = o.trust_socket;
-	a->subject_pidfd = -1;
+	a->subject_pidfd = a->freeze_fd = a->kill_fd = -1;
 	link_init(&a->link);
 	calls_init(&a->calls);
 	wire_buffer_init(&a->hello_params, LIMIT_FRAME);
@@ -389,6 +403,10 @@ void approval_free(struct approval *a)
 	failure_clear(&a->last);
 	if (a->subject_pidfd >= 0)
 		close(a->subject_pidfd);
+	if (a->freeze_fd >= 0)
+		close(a->freeze_fd);
+	if (a->kill_fd >= 0)
+		close(a->kill_fd);
 	free(a->agent_session);
 	free(a->place.path);
 	free(a);

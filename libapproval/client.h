@@ -102,10 +102,13 @@ void calls_end(struct approval *a, int status, const struct approval_error *erro
 
 /* ---- the link: bytes in and out ---- */
 
+#define LINK_FDS 3
+
 struct link {
 	int fd;	     /* -1: none */
 	bool broken; /* nothing more can be sent; what was received is still read */
-	int pass_fd; /* goes with the first byte of the output; -1: none. Not owned. */
+	int pass_fds[LINK_FDS]; /* go with the first byte of the output. Not owned. */
+	unsigned int n_pass_fds;
 	struct wire_buffer out;
 	size_t out_sent;
 	uint8_t *in;
@@ -148,6 +151,7 @@ struct approval {
 	enum approval_side side;
 	bool trust_socket;
 	int subject_pidfd; /* -1: the process itself */
+	int freeze_fd, kill_fd; /* -1: none */
 	uint32_t hello_id;
 	struct wire_buffer hello_params; /* the map, but for `session` of a rejoined one */
 	char *agent_session;		 /* of the session that the first hello opened */

@@ -17,7 +17,7 @@
 
 void link_init(struct link *l)
 {
-	*l = (struct link){.fd = -1, .pass_fd = -1};
+	*l = (struct link){.fd = -1};
 	/* one message on top of what calls_pump calls enough */
 	wire_buffer_init(&l->out, LIMIT_FRAME + 2 * OUTPUT_KEEP);
 	wire_scan_init(&l->scan);
@@ -66,19 +66,21 @@ static ssize_t send_some(struct link *l)
 	struct msghdr msg = {.msg_iov = &iov, .msg_iovlen = 1};
 	union {
 		struct cmsghdr align;
-		char space[CMSG_SPACE(sizeof(int))];
+		char space[CMSG_SPACE(LINK_FDS * sizeof(int))];
 	} control;
 	struct cmsghdr *c;
 
-	if (l->pass_fd >= 0) {
+	if (l->n_pass_fds) {
+		const size_t size = l->n_pass_fds * sizeof(int);
+
 		memset(&control, 0, sizeof(control));
 		msg.msg_control = control.space;
-		msg.msg_controllen = sizeof(control.space);
+		msg.msg_controllen = CMSG_SPACE(size);
 		c = CMSG_FIRSTHDR(&msg);
 		c->cmsg_level = SOL_SOCKET;
 		c->cmsg_type = SCM_RIGHTS;
-		c->cmsg_len = CMSG_LEN(sizeof(int));
-		memcpy(CMSG_DATA(c), &l->pass_fd, sizeof(int));
+		c->cmsg_len = CMSG_LEN(size);
+		memcpy(CMSG_DATA(c), l->pass_fds, size);
 	}
 	return sendmsg(l->fd, &msg, MSG_NOSIGNAL | MSG_DONTWAIT);
 }
@@ -90,7 +92,7 @@ void link_send(struct link *l)
 	while (l->fd >= 0 && link_queued(l) > 0) {
 		n = send_some(l);
 		if (n > 0) {
-			l->pass_fd = -1;
+			l->n_pass_fds = 0;
 			l->out_sent += (size_t)n;
 		} else if (n < 0 && (errno == EAGAIN || errno == EWOULDBLOCK)) {
 			return;

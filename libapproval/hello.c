@@ -22,7 +22,7 @@ static void pack_answers(struct wire_buffer *b, const char *const *answers)
 }
 
 static int prepare_agent(struct wire_buffer *b, const struct approval_options *o,
-	const char *client, bool subject)
+	const char *client, const struct approval *a)
 {
 	struct wire_agent_hello h = {
 		.protocol = APPROVAL_PROTOCOL,
@@ -33,16 +33,20 @@ static int prepare_agent(struct wire_buffer *b, const struct approval_options *o
 		.title = bytes_of(o->title),
 		.cwd = bytes_of(o->cwd),
 		.mode = bytes_of(o->mode),
+		.enforce = bytes_of(o->enforce),
+		.budget = {o->budget, o->budget ? o->budget_len : 0},
 	};
 
 	if (!o->agent || o->channel_ms < 0)
 		return -EINVAL;
-	if (subject)
+	if (a->subject_pidfd >= 0)
 		WIRE_PUT(&h, agent_hello, subject, true);
 	if (o->fail_closed)
 		WIRE_PUT(&h, agent_hello, fail_closed, true);
 	if (o->channel_ms)
 		WIRE_PUT(&h, agent_hello, channel_ms, (uint64_t)o->channel_ms);
+	if (a->freeze_fd >= 0)
+		WIRE_PUT(&h, agent_hello, cgroup, true);
 	wire_encode(&wire_agent_hello_spec, &h, b);
 	if (b->error)
 		return b->error;
@@ -86,7 +90,7 @@ int hello_prepare(struct approval *a, const struct approval_options *o)
 
 	switch (a->side) {
 	case APPROVAL_AGENT:
-		return prepare_agent(&a->hello_params, o, client, a->subject_pidfd >= 0);
+		return prepare_agent(&a->hello_params, o, client, a);
 	case APPROVAL_FRONTEND: return prepare_frontend(&a->hello_params, o, client);
 	}
 	return -EINVAL;
@@ -120,8 +124,15 @@ int hello_send(struct approval *a)
 	pack_params(a, &b);
 	rc = b.error ? b.error : link_queue(&a->link, b.data, b.len);
 	wire_buffer_free(&b);
-	if (!rc && a->subject_pidfd >= 0)
-		a->link.pass_fd = a->subject_pidfd;
+	if (rc)
+		return rc;
+	a->link.n_pass_fds = 0;
+	if (a->subject_pidfd >= 0)
+		a->link.pass_fds[a->link.n_pass_fds++] = a->subject_pidfd;
+	if (a->freeze_fd >= 0) {
+		a->link.pass_fds[a->link.n_pass_fds++] = a->freeze_fd;
+		a->link.pass_fds[a->link.n_pass_fds++] = a->kill_fd;
+	}
 	return rc;
 }
 

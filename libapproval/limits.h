@@ -48,6 +48,8 @@
 #define LIMIT_CONFIG	    (1u << 20) /* bytes of a configuration file */
 #define LIMIT_FDS_KEPT	    64u	       /* descriptors of all peers' unfinished messages */
 #define LIMIT_CLOSERS	    32u	       /* threads that close what others have sent */
+#define LIMIT_STOPPED	    8192u      /* processes of one session that are stopped */
+#define LIMIT_ENFORCED	    512u       /* sessions whose processes are stopped or frozen */
 #define LIMIT_ACCOUNTS	    1024u      /* uids remembered without anything in use */
 
 /* core */
@@ -120,6 +122,7 @@
 #define TIME_SYSTEM_DEADLINE_MS 120000
 #define TIME_CONNECT_RETRY_MS  30000 /* a client waits for a broker so long */
 #define TIME_QUERY_MS	       4 /* spent on questions in one loop turn, at the most */
+#define TIME_KILL_MS	       10000 /* from SIGTERM to SIGKILL, where nothing else is said */
 #define TIME_FLOOD_MS	       60000 /* lines of the log that others cause are counted so long */
 #define TIME_BUDGET_WALL_MS    86400000 /* of a turn, where no other ceiling is configured */
 #define TIME_ALIVE_MS	       30000 /* the store is told that the broker lives */

@@ -127,6 +127,7 @@ static int dispatch(struct engine *e, const struct command *c)
 	case COMMAND_SUSPEND: return on_suspend(e, c);
 	case COMMAND_RESUME: return on_resume(e, c);
 	case COMMAND_END_TURN: return on_end_turn(e, c);
+	case COMMAND_KILL: return on_kill(e, c);
 	case COMMAND_FRONTEND_BYE:
 	case COMMAND_FRONTEND_GONE: return on_frontend_gone(e, c);
 	case COMMAND_LINK_GONE: return on_link_gone(e, c->link);

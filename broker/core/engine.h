@@ -60,6 +60,7 @@ enum command_type {
 	COMMAND_SUSPEND,
 	COMMAND_RESUME,
 	COMMAND_END_TURN,
+	COMMAND_KILL,
 	COMMAND_FRONTEND_BYE,
 	/* without a sender */
 	COMMAND_LINK_GONE,
@@ -149,6 +150,7 @@ struct command_steer {
 	struct bytes reason;
 	bool has_raise; /* of a resume */
 	struct budget_amounts raise;
+	int64_t grace; /* of COMMAND_KILL: microseconds */
 };
 
 struct command {
@@ -200,6 +202,8 @@ enum effect_type {
 	EFFECT_HISTORY,
 	EFFECT_WATCH, /* the subject of a session is to be watched */
 	EFFECT_UNWATCH,
+	EFFECT_HOLD, /* a subject's session has been suspended, or is so no more: engine_held */
+	EFFECT_KILL, /* a subject and all that it started are to end */
 	EFFECT_RULE, /* a standing rule is to be made, in the command's name */
 };
 
@@ -319,6 +323,10 @@ struct effect {
 		} store;
 		struct history_row row;
 		struct process_id process;
+		struct {
+			struct process_id process; /* as above */
+			int64_t grace;		   /* microseconds after it was asked to end */
+		} kill;
 		struct {
 			struct str *text, *project; /* project NULL: none */
 			enum scope scope;
@@ -452,6 +460,13 @@ struct entity *engine_page(
 bool request_shown(const struct request *q);
 enum mode session_mode(const struct session *s); /* the effective one */
 bool engine_is_subject(struct engine *e, const struct process_id *p);
+/*
+ * The session that a process stands for; of several the first, since those that share their
+ * parent's process are suspended by protocol alone. NULL: none.
+ */
+struct session *engine_subject_session(struct engine *e, const struct process_id *p);
+/* Is nothing to run in that session now? */
+bool engine_held(const struct session *s);
 /* Names from the outermost agent to this one; returns their number. */
 unsigned session_chain(const struct session *s, const struct session *out[LIMIT_CHAIN]);
 /* Absolute deadline on the wall clock, microseconds; 0: never. *remaining: microseconds, -1:

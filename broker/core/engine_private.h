@@ -36,6 +36,8 @@ int event_outcome(struct engine *e, struct session *s, struct request *q,
 int event_send(struct engine *e, struct frontend *f, enum event_kind kind, void *entity);
 int note_session(struct engine *e, struct session *s, enum note_kind kind, struct turn *t);
 int note_request(struct engine *e, struct request *q);
+/* One about its subject: watch, unwatch, hold or kill. */
+int session_effect(struct engine *e, struct session *s, enum effect_type type);
 int history_session(struct engine *e, struct session *s, enum history_event event,
 	struct bytes by, struct bytes detail);
 int history_turn(struct engine *e, struct turn *t, enum history_event event, enum source source,
@@ -250,6 +252,7 @@ int on_ceiling(struct engine *e, const struct command *c);
 int on_suspend(struct engine *e, const struct command *c);
 int on_resume(struct engine *e, const struct command *c);
 int on_end_turn(struct engine *e, const struct command *c);
+int on_kill(struct engine *e, const struct command *c);
 int on_restarted(struct engine *e, const struct command *c);
 int on_slept(struct engine *e);
 /* Pending requests that no person can answer any more, where that denies. */

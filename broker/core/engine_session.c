@@ -4,6 +4,9 @@
 #include <errno.h>
 #include <string.h>
 
+/* How the own session id begins of what approval-run has launched. */
+#define LAUNCHED "run_"
+
 enum mode session_mode(const struct session *s)
 {
 	enum mode mode = s->s.r.claim;
@@ -36,12 +39,73 @@ static unsigned depth(const struct session *s)
 	return n;
 }
 
+static bool same_process(const struct process_id *a, const struct process_id *b)
+{
+	return a->pid == b->pid && a->start == b->start;
+}
+
 static bool in_chain(const struct command_hello *h, const struct process_id *p)
 {
 	for (unsigned i = 0; i < h->n_chain; i++)
-		if (h->chain[i].pid == p->pid && h->chain[i].start == p->start)
+		if (same_process(&h->chain[i], p))
 			return true;
 	return false;
+}
+
+/* ---- sessions of launched programs ---- */
+
+/* It stands for a program that was launched, whose first agent speaks for it. */
+static bool session_launched(const struct session *s)
+{
+	return s->key_len > sizeof(LAUNCHED) - 1 &&
+	       memcmp(s->key, LAUNCHED, sizeof(LAUNCHED) - 1) == 0;
+}
+
+/* Who has adopted a session: the agent's name, NUL, its own session id. */
+static bool adopted_by(const struct session *s, const struct command_hello *h)
+{
+	const struct str *a = s->s.adopter;
+
+	return a && a->len == h->agent.len + 1 + h->key.len &&
+	       memcmp(a->data, h->agent.data, h->agent.len) == 0 &&
+	       !a->data[h->agent.len] &&
+	       (!h->key.len || memcmp(a->data + h->agent.len + 1, h->key.data, h->key.len) == 0);
+}
+
+/*
+ * The session of a launched program that an agent inside of it speaks for: the first one
+ * that comes, as long as it has not said bye. NULL: it has a session of its own.
+ */
+static int session_adopt(struct engine *e, const struct command *c, struct session **out)
+{
+	const struct command_hello *h = &c->hello;
+	char text[2 * LIMIT_NAME + 1];
+	struct session *s = NULL;
+	size_t len = h->agent.len + 1 + h->key.len;
+	struct str *who;
+
+	*out = NULL;
+	for (unsigned i = 0; i < h->n_chain && !s; i++)
+		s = session_find_subject(&e->r, &h->chain[i]);
+	if (!s || !session_launched(s) || s->s.r.uid != c->link->uid || h->parent_key.data ||
+		h->no_resume)
+		return 0;
+	if ((h->key.data && bytes_equal(h->key, session_key(s))) || adopted_by(s, h)) {
+		*out = s;
+		return 0;
+	}
+	if (s->s.adopter || len > sizeof(text))
+		return 0;
+	memcpy(text, h->agent.data, h->agent.len);
+	text[h->agent.len] = '\0';
+	if (h->key.len)
+		memcpy(text + h->agent.len + 1, h->key.data, h->key.len);
+	who = str_new(text, len);
+	if (!who)
+		return -ENOMEM;
+	TRY(entity_touch(&e->r, s));
+	*out = s;
+	return entity_set_str(&e->r, s, &s->s.adopter, who);
 }
 
 /* The session that a new one is a child of: as named, or whose subject's tree it is said in. */
@@ -65,7 +129,7 @@ static struct session *parent_of(struct engine *e, const struct command *c)
 	return NULL;
 }
 
-static int watch(struct engine *e, struct session *s, enum effect_type type)
+int session_effect(struct engine *e, struct session *s, enum effect_type type)
 {
 	struct effect *f;
 
@@ -128,7 +192,7 @@ static int session_make(struct engine *e, const struct command *c, struct sessio
 	TRY(history_session(
 		e, s, HISTORY_SESSION_OPENED, (struct bytes){NULL, 0}, session_key(s)));
 	if (s->s.r.alive)
-		TRY(watch(e, s, EFFECT_WATCH));
+		TRY(session_effect(e, s, EFFECT_WATCH));
 	*out = s;
 	return event_emit(e, EVENT_SESSION, s);
 }
@@ -143,7 +207,8 @@ static int session_join(struct engine *e, const struct command *c, struct sessio
 	if (h->no_resume)
 		return reply_error(
 			e, c, ENGINE_STATE, "the session exists already", "state", "open");
-	if (s->s.r.alive && s->s.r.subject.pid && !in_chain(h, &s->s.r.subject))
+	if (s->s.r.alive && s->s.r.subject.pid && !in_chain(h, &s->s.r.subject) &&
+		!same_process(&h->subject, &s->s.r.subject))
 		return reply_error(e, c, ENGINE_FORBIDDEN,
 			"the session belongs to a living process that the caller does not "
 			"descend "
@@ -173,7 +238,7 @@ static int session_join(struct engine *e, const struct command *c, struct sessio
 		s->s.r.alive = true;
 		TRY(entity_index(&e->r, s));
 		TRY(mark_dirty(e, s));
-		TRY(watch(e, s, EFFECT_WATCH));
+		TRY(session_effect(e, s, EFFECT_WATCH));
 	}
 	if (s->s.r.recovered) {
 		s->s.r.recovered = false;
@@ -217,6 +282,8 @@ int on_hello(struct engine *e, const struct command *c)
 	TRY(home_note(e, c->link->uid, h->home));
 	if (h->key.data)
 		s = session_find_key(&e->r, c->link->uid, h->agent, h->key);
+	if (!s)
+		TRY(session_adopt(e, c, &s));
 	if (s) {
 		bool ok;
 
@@ -284,7 +351,7 @@ static int session_remove(struct engine *e, struct session *s)
 		TRY(event_emit(e, EVENT_SESSION, child));
 	}
 	if (s->s.r.alive)
-		TRY(watch(e, s, EFFECT_UNWATCH));
+		TRY(session_effect(e, s, EFFECT_UNWATCH));
 	if (!s->s.r.ended) {
 		s->s.r.ended = true;
 		TRY(history_session(e, s, HISTORY_SESSION_ENDED, (struct bytes){NULL, 0},
@@ -346,7 +413,7 @@ int session_die(struct engine *e, struct session *s)
 	s->s.r.recovered = false;
 	TRY(entity_index(&e->r, s));
 	TRY(mark_dirty(e, s));
-	TRY(watch(e, s, EFFECT_UNWATCH));
+	TRY(session_effect(e, s, EFFECT_UNWATCH));
 	LIST_FOREACH_SAFE (t, &s->turns, in_session, next)
 		TRY(turn_end(e, t, REQUEST_ON_DIE, SOURCE_ABORT, (struct bytes){NULL, 0},
 			(struct bytes){NULL, 0}));
@@ -362,11 +429,28 @@ int session_die(struct engine *e, struct session *s)
 	return event_emit(e, EVENT_SESSION, s);
 }
 
+/* The agent of a launched program is done, the program is not: another may come. */
+static int session_abandon(struct engine *e, struct session *s)
+{
+	struct turn *t = s->s.turn;
+
+	TRY(entity_touch(&e->r, s));
+	TRY(set_bytes(e, s, &s->s.adopter, (struct bytes){NULL, 0}));
+	if (!t || turn_state_over(t->s.r.state))
+		return 0;
+	return turn_end(e, t, REQUEST_ON_CLOSE, SOURCE_ABORT, (struct bytes){NULL, 0},
+		(struct bytes){NULL, 0});
+}
+
 int on_bye(struct engine *e, const struct command *c)
 {
 	struct session *s = c->link->s.session;
 
 	TRY(link_leave(e, c->link, true));
+	if (c->bye.end && s->s.r.alive && session_launched(s) && !turn_held(s->s.turn)) {
+		TRY(session_abandon(e, s));
+		return reply_new(e, c, REPLY_EMPTY, NULL);
+	}
 	/* a suspended session stays while its subject lives, or a new one would escape */
 	if (c->bye.end && !(s->s.r.alive && turn_held(s->s.turn)))
 		TRY(session_end(e, s, REQUEST_ON_CLOSE));
@@ -417,4 +501,14 @@ int on_ceiling(struct engine *e, const struct command *c)
 		TRY(event_emit(e, EVENT_SESSION, s));
 	}
 	return reply_mode(e, c, s);
+}
+
+struct session *engine_subject_session(struct engine *e, const struct process_id *p)
+{
+	return session_find_subject(&e->r, p);
+}
+
+bool engine_held(const struct session *s)
+{
+	return turn_held(s->s.turn);
 }

@@ -29,6 +29,8 @@ int turn_event(struct engine *e, struct turn *t, enum turn_event event)
 	if (next == t->s.r.state)
 		return 0;
 	TRY(entity_touch(&e->r, t));
+	if (next == TURN_SUSPENDED || t->s.r.state == TURN_SUSPENDED)
+		TRY(session_effect(e, t->s.session, EFFECT_HOLD));
 	t->s.r.state = (uint8_t)next;
 	return turn_clock(e, t);
 }

@@ -104,6 +104,7 @@ struct session_state {
 	struct str *late; /* the last calls that ended UNKNOWN: their outcomes may still come */
 	struct str *last; /* what the last turn had reported: see engine_usage.c */
 	struct str *budget; /* see session_budget */
+	struct str *adopter; /* who speaks for a launched program; NULL: nobody yet */
 };
 
 struct session {

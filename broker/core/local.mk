@@ -19,6 +19,7 @@ broker_core_libcore_la_SOURCES = \
 	broker/core/engine_explain.h \
 	broker/core/engine_frontend.c \
 	broker/core/engine_judge.c \
+	broker/core/engine_kill.c \
 	broker/core/engine_private.h \
 	broker/core/engine_request.c \
 	broker/core/engine_restore.c \

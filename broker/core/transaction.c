@@ -239,6 +239,7 @@ static void session_free(struct session *s)
 	str_unref(s->s.late);
 	str_unref(s->s.last);
 	str_unref(s->s.budget);
+	str_unref(s->s.adopter);
 	free(s);
 }
 

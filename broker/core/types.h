@@ -159,7 +159,8 @@ struct str {
 	X(p, RULE_REMOVED, "rule_removed")                                                     \
 	X(p, RULE_EXPIRED, "rule_expired")                                                     \
 	X(p, PROJECT_TRUSTED, "project_trusted")                                               \
-	X(p, PROJECT_UNTRUSTED, "project_untrusted")
+	X(p, PROJECT_UNTRUSTED, "project_untrusted")                                           \
+	X(p, KILLED, "killed")
 
 enum request_type { REQUEST_TYPE_LIST(ENUM_ENTRY, REQUEST_TYPE) REQUEST_TYPE_N };
 enum kind { KIND_LIST(ENUM_ENTRY, KIND) KIND_N };

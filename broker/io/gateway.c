@@ -251,9 +251,13 @@ static bool is_subject(void *arg, const struct process_id *id)
 
 bool frontend_refused(struct gateway *g, struct client *client, uint32_t call)
 {
-	if (!client->refused && client->judged != g->subjects) {
+	bool anew = client->judged != g->subjects;
+
+	if (!client->refused) {
 		if (!client->peer->process ||
-			process_is_or_descends(client->peer->process, is_subject, g) != 0)
+			(anew && process_is_or_descends(
+					 client->peer->process, is_subject, g) != 0) ||
+			enforce_refuses(g, client->peer->process, anew))
 			client->refused = true;
 		client->judged = g->subjects;
 	}
@@ -298,7 +302,8 @@ void gateway_accepted(void *gateway, enum listener_kind kind, int fd,
 		frontends_make_room(g);
 		client->frontend = engine_frontend_open(&g->engine, cred->uid, cred->uid == 0, client);
 		client->judged = g->subjects - 1;
-		if (process && process_record(process) < 0)
+		if (process && (process_record(process) < 0 ||
+				       enforce_refuses(g, process, false)))
 			client->refused = true;
 	} else {
 		client->link = engine_link_open(&g->engine, cred->uid, client);
@@ -355,6 +360,7 @@ static void timer_arm(struct gateway *g, int64_t now)
 	else
 		earlier(&at, engine_next_deadline(&g->engine));
 	earlier(&at, g->alive_at);
+	earlier(&at, enforce_next(&g->enforcements));
 	at = at > now ? at - now : 0;
 	tv = (struct timeval){ at / 1000000, at % 1000000 };
 	evtimer_add(g->timer, &tv);
@@ -392,6 +398,7 @@ static void times_run(struct gateway *g)
 	memory_return(g);
 	sleep_check(g, now);
 	resolver_expire(g->resolver, now.mono);
+	enforce_run(&g->enforcements, now.mono);
 	if (due && due <= now.mono && !(g->failing && now.mono < g->retry_at)) {
 		struct command c = { .type = COMMAND_TICK };
 

@@ -398,6 +398,7 @@ static void suspend_unrecorded(struct gateway *g, const struct sender *s)
 	}
 	engine_commit(&g->engine);
 	endings_commit(g);
+	enforce_apply(g);
 	g->resync = true;
 }
 
@@ -424,7 +425,7 @@ void batch_fail(struct gateway *g, int error)
 	stage_send(g, true);
 	g->senders = NULL;
 	g->n_senders = g->senders_size = 0;
-	g->n_changes = 0;
+	subject_forget(g);
 	for (size_t i = 0; i < n_events; i++)
 		gateway_event(g, g->events[i].type, g->events[i].client, &g->events[i].process);
 	batch_reset(g);

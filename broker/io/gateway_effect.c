@@ -402,6 +402,10 @@ int effects_take(struct gateway *g, struct bytes by, const struct effects *out)
 			break;
 		case EFFECT_WATCH: err = subject_change(g, &e->process, true); break;
 		case EFFECT_RULE: err = standing_from(g, by, e); break;
+		case EFFECT_HOLD: err = enforce_change(g, &e->process, false, 0); break;
+		case EFFECT_KILL:
+			err = enforce_change(g, &e->kill.process, true, e->kill.grace);
+			break;
 		case EFFECT_UNWATCH: err = subject_change(g, &e->process, false); break;
 		}
 		if (err == 0 && g->stage.error)

@@ -163,6 +163,9 @@ static int steer_parse(struct gateway *g, struct client *client, const struct wi
 	if (session.data ? id_parse(ID_SESSION, session, &c->steer.session) < 0 || c->steer.all
 			 : !c->steer.all)
 		return answer_bad_value(g, client, f->id, "session");
+	if ((c->type == COMMAND_RESUME || c->type == COMMAND_END_TURN) &&
+		enforce_stuck(g, client, f->id, session.data ? &c->steer.session : NULL))
+		return 1;
 	return 0;
 }
 
@@ -193,6 +196,7 @@ int frontend_frame(struct gateway *g, struct client *client, const struct wire_f
 	case WIRE_FRONTEND_SUSPEND:
 	case WIRE_FRONTEND_RESUME:
 	case WIRE_FRONTEND_END_TURN: v = steer_parse(g, client, f, method, &c); break;
+	case WIRE_FRONTEND_KILL: return frontend_kill(g, client, f);
 	case WIRE_FRONTEND_RULES_LIST:
 	case WIRE_FRONTEND_RULES_ADD:
 	case WIRE_FRONTEND_RULES_LINT:

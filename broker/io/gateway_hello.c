@@ -13,15 +13,16 @@
 
 static const struct bytes none;
 
-/* Does a frontend or the broker stand below the process? -1: it can't be told. */
-static bool stands_above_us(struct gateway *g, const struct process_id *id)
+/* Does a frontend, but for that one, or the broker stand below the process? In doubt it does. */
+static bool stands_above_us(
+	struct gateway *g, const struct process_id *id, const struct process *but)
 {
 	struct client *c;
 
 	if (process_is_or_descends_from(g->self, id) != 0)
 		return true;
 	TAILQ_FOREACH(c, &g->frontends, entry)
-		if (c->peer && c->peer->process && !c->refused &&
+		if (c->peer && c->peer->process && c->peer->process != but && !c->refused &&
 			process_is_or_descends_from(c->peer->process, id) > 0)
 			return true;
 	return false;
@@ -46,14 +47,19 @@ int home_of(struct gateway *g, uint32_t uid, const char **out)
 	return 0;
 }
 
-/* The peer and its ancestors. Returns their number or an error. */
-static int chain_of(struct process *p, struct process_id chain[CHAIN_MAX])
+/*
+ * The peer and its ancestors; and the subject of a launched program that it has left the tree
+ * of, though not the cgroup. Returns their number or an error.
+ */
+static int chain_of(struct gateway *g, struct process *p, struct process_id chain[CHAIN_MAX])
 {
 	int n;
 
 	chain[0] = p->id;
-	n = process_ancestors(p, chain + 1, CHAIN_MAX - 1);
-	return n < 0 ? n : n + 1;
+	n = process_ancestors(p, chain + 1, CHAIN_MAX - 2);
+	if (n < 0)
+		return n;
+	return n + 1 + enforce_inside(g, p, &chain[n + 1]);
 }
 
 static bool in_chain(const struct process_id *chain, int n, const struct process_id *id)
@@ -66,17 +72,21 @@ static bool in_chain(const struct process_id *chain, int n, const struct process
 
 /* May that process stand for the peer? 1: answered. */
 static int subject_judge(struct gateway *g, struct client *client, const struct wire_frame *f,
-	const struct process_id *chain, int n, const struct process *subject)
+	const struct process_id *chain, int n, struct process *subject)
 {
-	if (!in_chain(chain, n, &subject->id) ||
+	bool launched = !in_chain(chain, n, &subject->id);
+
+	if ((launched &&
+		    process_is_or_descends_from(subject, &client->peer->process->id) != 1) ||
 		process_has_uid(subject, client->peer->uid) != 1) {
 		answer_error(g, client, f->id, WIRE_BAD_SUBJECT,
-			"the subject is not the caller or a living ancestor of it with the same "
-			"uid",
+			"the subject is not the caller, or a living ancestor or descendant of it, "
+			"with the same uid",
 			NULL, none);
 		return 1;
 	}
-	if (stands_above_us(g, &subject->id)) {
+	if (stands_above_us(g, &subject->id, NULL) ||
+		(launched && stands_above_us(g, &chain[0], client->peer->process))) {
 		answer_error(g, client, f->id, WIRE_BAD_SUBJECT,
 			"the subject stands above a frontend or the broker: it would shut out the "
 			"people who answer",
@@ -150,14 +160,14 @@ static int hello_parse(struct gateway *g, struct client *client, const struct wi
 
 /* waited: processes may have come and gone since the subject was judged. */
 static void hello_step(struct gateway *g, struct client *client, const struct wire_frame *f,
-	struct hello_call *h, struct process *subject, const struct resolver_result *result,
-	bool waited)
+	struct hello_call *h, struct process *subject, struct enforce_offer **offer,
+	const struct resolver_result *result, bool waited)
 {
 	struct command c = { .type = COMMAND_HELLO, .call = f->id };
 	struct command_hello *m = &c.hello;
 	struct process_id chain[CHAIN_MAX];
 	char *exe = NULL, *cwd = NULL;
-	int n = chain_of(client->peer->process, chain);
+	int n = chain_of(g, client->peer->process, chain);
 
 	if (n < 0 || !process_alive(subject)) {
 		answer_error(g, client, f->id, WIRE_BAD_SUBJECT, "the subject has died", NULL, none);
@@ -194,6 +204,11 @@ static void hello_step(struct gateway *g, struct client *client, const struct wi
 	process_unref(client->subject);
 	client->subject = process_ref(subject);
 	gateway_step(g, client, &c);
+	if (*offer && client->link->s.session &&
+		process_id_compare(&client->link->s.session->s.r.subject, &subject->id) == 0) {
+		offer_stage(g, subject, client->peer->uid, *offer);
+		*offer = NULL;
+	}
 	/* its first call need not wait; without memory it will */
 	if (client->peer && project_hold(g, client) < 0)
 		log_warning(g->log, "out of memory: a project is not looked at");
@@ -212,7 +227,7 @@ static void hello_resolved(void *arg, struct resolver_result *result)
 	pending_call_unpark(p);
 	if (wire_frame_decode((struct bytes){ p->bytes, p->len }, &f) == 0 &&
 		hello_parse(g, client, &f, &h) == 0)
-		hello_step(g, client, &f, &h, p->subject, result, true);
+		hello_step(g, client, &f, &h, p->subject, &p->offer, result, true);
 	resolver_result_free(result);
 	pending_call_free(p);
 	if (client->peer && !client->full)
@@ -228,6 +243,7 @@ int agent_hello(struct gateway *g, struct client *client, const struct wire_fram
 	struct resolver_job *job = NULL;
 	struct pending_call *p = NULL;
 	struct resolver_spec spec = { 0 };
+	struct enforce_offer *offer = NULL;
 	char *cwd = NULL, *claimed = NULL;
 	struct hello_call h;
 	int n, err;
@@ -235,13 +251,16 @@ int agent_hello(struct gateway *g, struct client *client, const struct wire_fram
 	err = hello_parse(g, client, f, &h);
 	if (err)
 		return err < 0 ? err : 0;
-	n = self ? chain_of(self, chain) : -ESRCH;
+	n = self ? chain_of(g, self, chain) : -ESRCH;
 	if (n < 0) {
 		answer_error(g, client, f->id, WIRE_BAD_SUBJECT,
 			"the calling process can't be looked at", NULL, none);
 		return 0;
 	}
 	err = subject_of(g, client, f, h.m.subject, chain, n, &subject);
+	if (err)
+		goto out;
+	err = offer_take(g, client, f, &h.m, subject, &offer);
 	if (err)
 		goto out;
 	err = home_of(g, client->peer->uid, &client->home);
@@ -262,18 +281,22 @@ int agent_hello(struct gateway *g, struct client *client, const struct wire_fram
 	err = cwd ? resolver_workspace(g->resolver, &spec, claimed, gateway_now(g).mono,
 			    hello_resolved, p, &result, &job)
 		  : 1;
-	if (err == 0)
+	if (err == 0) {
+		p->offer = offer;
+		offer = NULL;
 		err = pending_call_park(p, job, raw);
+	}
 	if (err == 0)
 		goto out;
 	pending_call_free(p);
 	if (err > 0) {
-		hello_step(g, client, f, &h, subject, result, false);
+		hello_step(g, client, f, &h, subject, &offer, result, false);
 		err = 0;
 	}
 out:
 	resolver_result_free(result);
 	process_unref(subject);
+	offer_free(offer);
 	free(cwd);
 	free(claimed);
 	return err < 0 ? err : 0;

@@ -87,9 +87,10 @@ static void put_who(struct wire_open *m, const struct session *s)
 	wire_map_strz(m, "mode", mode_name(session_mode(s)));
 }
 
-static void session_pack(struct wire_buffer *b, const struct session *s)
+static void session_pack(struct gateway *g, struct wire_buffer *b, const struct session *s)
 {
 	struct wire_open m;
+	bool held;
 
 	wire_map_open(&m, b);
 	wire_map_strz(&m, "type", "session");
@@ -111,6 +112,8 @@ static void session_pack(struct wire_buffer *b, const struct session *s)
 	wire_map_u64(&m, "connections", s->n_links);
 	wire_map_u64(&m, "pending", s->n_pending);
 	wire_map_bool(&m, "alive", s->s.r.alive);
+	wire_map_strz(&m, "enforce", enforce_of(g, s, &held));
+	wire_map_bool(&m, "held", held);
 	wire_map_bool(&m, "ended", s->s.r.ended);
 	put_time(&m, "since", s->s.r.since);
 	wire_close(&m);
@@ -323,7 +326,7 @@ static void request_pack(
 void item_pack(struct gateway *g, struct wire_buffer *b, const struct entity *e, bool whole)
 {
 	switch ((enum entity_type)e->type) {
-	case ENTITY_SESSION: session_pack(b, ENTITY_OF(e, session)); break;
+	case ENTITY_SESSION: session_pack(g, b, ENTITY_OF(e, session)); break;
 	case ENTITY_TURN: turn_pack(g, b, ENTITY_OF(e, turn)); break;
 	case ENTITY_REQUEST: request_pack(g, b, ENTITY_OF(e, request), whole); break;
 	case ENTITY_LINK:

@@ -11,7 +11,10 @@
 
 static void on_died(void *arg, struct process *p)
 {
-	gateway_event(arg, COMMAND_SUBJECT_DIED, NULL, &p->id);
+	struct gateway *g = arg;
+
+	enforce_launcher_died(&g->enforcements, &p->id);
+	gateway_event(g, COMMAND_SUBJECT_DIED, NULL, &p->id);
 }
 
 static void names_free(char **names, size_t n)
@@ -81,6 +84,7 @@ int gateway_configure(struct gateway *g, const struct config *config)
 	g->required = names;
 	g->n_required = n;
 	config_map(g, config, &e);
+	g->may_stop = config->enforce_stop;
 	for (int kind = 0; kind < LISTENER_N; kind++)
 		accounts_set_limits(g->accounts[kind], &config->limits);
 	g->retention = (struct retention){ config->store_age_us, config->store_size };
@@ -144,6 +148,7 @@ int gateway_new(struct gateway **out, const struct gateway_options *o)
 	STAILQ_INIT(&g->late);
 	TAILQ_INIT(&g->standing);
 	RB_INIT(&g->subjects_held);
+	enforce_init(&g->enforcements, g->log, NULL);
 	RB_INIT(&g->projects);
 	RB_INIT(&g->trusts);
 	wire_buffer_init(&g->stage, SIZE_MAX / 2);
@@ -155,6 +160,7 @@ int gateway_new(struct gateway **out, const struct gateway_options *o)
 	err = names_copy(o->config, &g->required, &g->n_required);
 	if (err == 0) {
 		config_map(g, o->config, &e);
+		g->may_stop = o->config->enforce_stop;
 		err = engine_init(&g->engine, &e);
 		g->engine.judge = &g->judge;
 	}
@@ -172,6 +178,7 @@ int gateway_new(struct gateway **out, const struct gateway_options *o)
 		err = process_table_new(&g->processes, g->base, 0, on_died, g);
 	if (err == 0)
 		err = process_self(g->processes, &g->self);
+	g->enforcements.self = g->self;
 	if (err == 0)
 		err = resolver_new(&g->resolver, g->base, NULL);
 	if (err == 0)

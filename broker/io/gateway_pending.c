@@ -48,6 +48,7 @@ void pending_call_free(struct pending_call *p)
 	resolver_cancel(g->resolver, p->job);
 	project_unwait(p);
 	process_unref(p->subject);
+	offer_free(p->offer);
 	if (p->client->waiting == p)
 		p->client->waiting = NULL;
 	free(p->bytes);

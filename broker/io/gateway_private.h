@@ -9,6 +9,7 @@
 #include "broker/io/facts.h"
 #include "broker/io/flood.h"
 #include "broker/io/gateway.h"
+#include "broker/io/gateway_enforce.h"
 #include "broker/io/peer.h"
 #include "broker/io/resolver.h"
 #include "libapproval/wire/frame.h"
@@ -56,6 +57,7 @@ struct pending_call {
 	uint8_t *bytes;
 	size_t len;
 	struct process *subject;
+	struct enforce_offer *offer; /* of a hello; NULL: none */
 	char *workspace, *alias; /* of an explain without a session; NULL: none */
 	bool placed;		 /* that has been looked for */
 	struct edit *edits;	 /* of a decide, as many as decisions; NULL: it is none */
@@ -217,6 +219,10 @@ struct gateway {
 	struct subject_change *changes; /* to be applied after the commit */
 	size_t n_changes, changes_size;
 	struct subject_tree subjects_held;
+	struct enforcements enforcements;
+	struct enforce_change *enforce_changes;
+	size_t n_enforce_changes, enforce_changes_size;
+	bool may_stop; /* agents may ask to be stopped by signals */
 
 	/* rules */
 	struct standing_list standing; /* in the order of their ids */
@@ -475,6 +481,7 @@ int frontend_floor(struct gateway *g, struct client *client, const struct wire_f
 /* A session has got, or lost, its subject; applied after the commit. */
 int subject_change(struct gateway *g, const struct process_id *id, bool on);
 void subject_apply(struct gateway *g);
+void subject_forget(struct gateway *g);
 /* That of a session, if it is watched; not counted. NULL: none. */
 struct process *subject_of_session(struct gateway *g, const struct session *s);
 /* The process that stands for the client's session; not counted. */

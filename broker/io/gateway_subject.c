@@ -28,6 +28,10 @@ int subject_change(struct gateway *g, const struct process_id *id, bool on)
 
 static void subject_free(struct gateway *g, struct subject *s)
 {
+	struct enforcement *e = g->stopping ? NULL : enforce_find(&g->enforcements, &s->id);
+
+	if (e)
+		enforce_drop(&g->enforcements, e);
 	RB_REMOVE(subject_tree, &g->subjects_held, s);
 	process_unwatch(s->process);
 	process_unref(s->process);
@@ -97,12 +101,22 @@ void subject_apply(struct gateway *g)
 			subject_free(g, s);
 	}
 	g->n_changes = 0;
+	enforce_apply(g);
+}
+
+void subject_forget(struct gateway *g)
+{
+	g->n_changes = 0;
+	enforce_forget(g);
 }
 
 void subject_drop_all(struct gateway *g)
 {
 	struct subject *s;
 
+	enforce_forget(g);
+	enforce_fini(&g->enforcements);
+	free(g->enforce_changes);
 	while ((s = RB_ROOT(&g->subjects_held)))
 		subject_free(g, s);
 }

@@ -3,6 +3,8 @@ noinst_LTLIBRARIES += broker/io/libexplain.la broker/io/libio.la broker/libbroke
 broker_io_libio_la_SOURCES = \
 	broker/io/account.c broker/io/account.h \
 	broker/io/ancestry.c broker/io/ancestry.h \
+	broker/io/cgroup.c broker/io/cgroup.h \
+	broker/io/enforce.c broker/io/enforce.h \
 	broker/io/flood.c broker/io/flood.h \
 	broker/io/folder.c broker/io/folder.h \
 	broker/io/foreign.c broker/io/foreign.h \
@@ -15,6 +17,7 @@ broker_io_libio_la_SOURCES = \
 	broker/io/resolver.c broker/io/resolver.h \
 	broker/io/resolver_job.c broker/io/resolver_job.h \
 	broker/io/rule_files.c broker/io/rule_files.h \
+	broker/io/stop.c broker/io/stop.h \
 	broker/io/surroundings.c \
 	broker/io/workspace.c broker/io/workspace.h \
 	broker/log.c broker/log.h

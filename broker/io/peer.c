@@ -111,6 +111,11 @@ static void dirty_remove(struct peer *p)
 	TAILQ_REMOVE(&p->all->dirty, p, work);
 }
 
+void peer_patient(struct peer *p, bool patient)
+{
+	p->patient = patient;
+}
+
 void peer_send(struct peer *p, struct bytes message)
 {
 	struct peer_output *o;
@@ -118,7 +123,7 @@ void peer_send(struct peer *p, struct bytes message)
 	if (p->state != PEER_OPEN || message.len == 0)
 		return;
 	if (message.len > p->all->max_output ||
-		peer_queued(p) > p->all->max_output - message.len) {
+		(!p->patient && peer_queued(p) > p->all->max_output - message.len)) {
 		peer_goodbye(p, "slow reader");
 		return;
 	}

@@ -59,7 +59,7 @@ struct peer {
 	uint8_t kind; /* enum listener_kind */
 	/* private */
 	uint8_t state;
-	bool paused, dirty, ready, in_frame, takes_fds, brief;
+	bool paused, dirty, ready, in_frame, takes_fds, brief, patient;
 	int fd;
 	struct peers *all;
 	struct account *account;
@@ -109,6 +109,11 @@ void peer_free(struct peer *p);
 void peer_send(struct peer *p, struct bytes message);
 /* The same, but written at once where nothing waits: for the only message of a loop turn. */
 void peer_send_now(struct peer *p, struct bytes message);
+/*
+ * Whether more than the limit may wait: its process stands still, and can't read. What waits is
+ * bounded by the uid's memory then.
+ */
+void peer_patient(struct peer *p, bool patient);
 /* Bytes that wait for the reader. */
 size_t peer_queued(const struct peer *p);
 

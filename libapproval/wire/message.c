@@ -45,6 +45,7 @@
 	X(suspend, WIRE_SUSPEND_LIST)                                                          \
 	X(resume, WIRE_RESUME_LIST)                                                            \
 	X(end_turn, WIRE_END_TURN_LIST)                                                        \
+	X(kill, WIRE_KILL_LIST)                                                                \
 	X(turns_reply, WIRE_TURNS_REPLY_LIST)                                                  \
 	X(history, WIRE_HISTORY_LIST)                                                          \
 	X(history_reply, WIRE_HISTORY_REPLY_LIST)                                              \

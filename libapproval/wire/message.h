@@ -102,6 +102,7 @@ WIRE_DECLARE(empty, WIRE_EMPTY_LIST)
 	X(SUSPEND, suspend, suspend, turns_reply)                                              \
 	X(RESUME, resume, resume, turns_reply)                                                 \
 	X(END_TURN, end_turn, end_turn, turns_reply)                                           \
+	X(KILL, kill, kill, empty)                                                             \
 	X(HISTORY, history, history, history_reply)                                            \
 	X(HISTORY_VERIFY, history_verify, history_verify, history_verify_reply)                \
 	X(STATS, stats, empty, stats_reply)                                                    \

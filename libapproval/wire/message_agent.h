@@ -33,7 +33,9 @@ WIRE_DECLARE(budget, WIRE_BUDGET_LIST)
 	F(m, BOOL, fail_closed, WIRE_OPTIONAL, 0)                                              \
 	F(m, U64, channel_ms, WIRE_OPTIONAL, WIRE_DURATION_MAX)                                \
 	F(m, BOOL, resume, WIRE_OPTIONAL, 0)                                                   \
-	F(m, MAP, budget, WIRE_OPTIONAL, 0)
+	F(m, MAP, budget, WIRE_OPTIONAL, 0)                                                    \
+	F(m, STR, enforce, WIRE_OPTIONAL, LIMIT_NAME)                                          \
+	F(m, BOOL, cgroup, WIRE_OPTIONAL, 0)
 WIRE_DECLARE(agent_hello, WIRE_AGENT_HELLO_LIST)
 
 #define WIRE_AGENT_HELLO_REPLY_LIST(F, m)                                                      \

@@ -138,6 +138,12 @@ WIRE_DECLARE(resume, WIRE_RESUME_LIST)
 	F(m, STR, reason, WIRE_OPTIONAL, LIMIT_TEXT)
 WIRE_DECLARE(end_turn, WIRE_END_TURN_LIST)
 
+#define WIRE_KILL_LIST(F, m)                                                                   \
+	F(m, STR, session, WIRE_REQUIRED, LIMIT_NAME)                                          \
+	F(m, U64, grace_ms, WIRE_OPTIONAL, WIRE_DURATION_MAX)                                  \
+	F(m, STR, reason, WIRE_OPTIONAL, LIMIT_TEXT)
+WIRE_DECLARE(kill, WIRE_KILL_LIST)
+
 #define WIRE_TURNS_REPLY_LIST(F, m) F(m, U32, turns, WIRE_REQUIRED, 0)
 WIRE_DECLARE(turns_reply, WIRE_TURNS_REPLY_LIST)
 

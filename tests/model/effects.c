@@ -387,6 +387,8 @@ static void take_one(struct world *w, const struct command *c, const struct effe
 	case EFFECT_WATCH: tell(w, "watch %u", f->process.pid); break;
 	case EFFECT_RULE: tell(w, "rule %s", str_text(f->rule.text)); break;
 	case EFFECT_UNWATCH: tell(w, "unwatch %u", f->process.pid); break;
+	case EFFECT_HOLD: tell(w, "hold %u", f->process.pid); break;
+	case EFFECT_KILL: tell(w, "kill %u", f->kill.process.pid); break;
 	}
 	tell(w, "; ");
 }

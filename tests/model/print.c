@@ -151,6 +151,7 @@ static void print_session(struct printer *p, const struct session *s)
 	put_str(p, "cursor", r->cursor);
 	put_str(p, "checks", s->s.checks);
 	put_str(p, "late", s->s.late);
+	put_str(p, "adopter", s->s.adopter);
 	fprintf(p->f, " subject=%u/%llu claim=%d ceiling=%d channel=%lld", r->subject.pid,
 		(unsigned long long)r->subject.start, r->claim, r->ceiling,
 		(long long)r->channel_ms);
