@@ -17,6 +17,7 @@ include tests/policy.mk
 include tests/review.mk
 include tests/trust.mk
 include tests/rules.mk
+include tests/run.mk
 include tests/floor.mk
 include tests/shell.mk
 include tests/others.mk

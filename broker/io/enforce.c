@@ -232,7 +232,7 @@ void enforce_launcher_died(struct enforcements *all, const struct process_id *id
 	TAILQ_FOREACH_SAFE (e, &all->list, entry, next) {
 		if (!e->launcher || process_id_compare(&e->launcher->id, id) != 0)
 			continue;
-		if (!e->over)
+		if (process_alive(e->subject))
 			log_notice(all->log, "what launched pid %u has died, and so does it",
 				e->subject->id.pid);
 		if (e->kill >= 0 && !broker_within(all, e))

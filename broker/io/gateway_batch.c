@@ -300,6 +300,7 @@ void batch_commit(struct gateway *g)
 	engine_commit(&g->engine);
 	standing_commit(g);
 	endings_commit(g);
+	subject_apply(g); /* they stand still before it is told */
 	stage_send(g, false);
 	for (size_t i = 0; i < g->n_events; i++) {
 		struct client *c = g->events[i].client;
@@ -311,7 +312,6 @@ void batch_commit(struct gateway *g)
 			client_gone(g, c);
 	}
 	batch_reset(g);
-	subject_apply(g);
 }
 
 /* ---- failure ---- */

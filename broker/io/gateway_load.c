@@ -228,6 +228,7 @@ void gateway_free(struct gateway *g)
 	free(g->ending);
 	late_drop(g, NULL);
 	free(g->changes);
+	free(g->enforce_changes);
 	free(g);
 }
 

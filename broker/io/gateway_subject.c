@@ -116,7 +116,6 @@ void subject_drop_all(struct gateway *g)
 
 	enforce_forget(g);
 	enforce_fini(&g->enforcements);
-	free(g->enforce_changes);
 	while ((s = RB_ROOT(&g->subjects_held)))
 		subject_free(g, s);
 }

@@ -56,6 +56,7 @@ int ctl_mode(void *ctl, struct options *o);
 int ctl_suspend(void *ctl, struct options *o);
 int ctl_resume(void *ctl, struct options *o);
 int ctl_end_turn(void *ctl, struct options *o);
+int ctl_kill(void *ctl, struct options *o);
 int ctl_history(void *ctl, struct options *o);
 int ctl_explain(void *ctl, struct options *o);
 int ctl_stats(void *ctl, struct options *o);
@@ -71,7 +72,7 @@ int ctl_rules_test(void *ctl, struct options *o);
 extern const struct option_def ctl_ask_options[], ctl_budget_options[], ctl_check_options[], ctl_list_options[],
 	ctl_show_options[], ctl_allow_options[], ctl_deny_options[], ctl_watch_options[],
 	ctl_sessions_options[], ctl_turns_options[], ctl_mode_options[], ctl_suspend_options[],
-	ctl_resume_options[], ctl_end_turn_options[], ctl_history_options[],
+	ctl_resume_options[], ctl_end_turn_options[], ctl_kill_options[], ctl_history_options[],
 	ctl_explain_options[], ctl_rules_options[], ctl_stats_options[],
 	ctl_doctor_options[], ctl_rules_import_options[], ctl_rules_trust_options[],
 	ctl_rules_test_options[], ctl_floor_options[];

@@ -59,7 +59,7 @@ static const char *const sources[] = {"user", "policy", "rule", "mode", "floor",
 static const char *const events[] = {"session_opened", "session_ended", "turn_begun",
 	"turn_ended", "turn_suspended", "turn_resumed", "mode_set", "decision", "ended",
 	"outcome", "ran_anyway", "lost_denials", "anchor", "rule_added", "rule_removed",
-	"rule_expired", "project_trusted", "project_untrusted", NULL};
+	"rule_expired", "project_trusted", "project_untrusted", "killed", NULL};
 
 struct history {
 	struct ctl *c;

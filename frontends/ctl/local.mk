@@ -22,6 +22,7 @@ approvalctl_SOURCES = \
 	frontends/ctl/history.h \
 	frontends/ctl/item.c \
 	frontends/ctl/item.h \
+	frontends/ctl/kill.c \
 	frontends/ctl/list.c \
 	frontends/ctl/loop.c \
 	frontends/ctl/main.c \

@@ -53,6 +53,10 @@ static const struct command commands[] = {
 		ctl_resume_options, false, ctl_resume},
 	{"end-turn", "SESSION", "End the present turn: its calls are denied", NULL,
 		ctl_end_turn_options, false, ctl_end_turn},
+	{"kill", "SESSION", "End the processes of a session",
+		"They get SIGTERM, and what is left after the grace SIGKILL; at once where they are\n"
+		"frozen or stopped.",
+		ctl_kill_options, false, ctl_kill},
 	{"history", NULL, "Show what was decided, the newest first", NULL, ctl_history_options,
 		false, ctl_history},
 	{"explain", "[--] COMMAND [ARGUMENT]...|--input JSON|--request ID",

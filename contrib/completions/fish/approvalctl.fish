@@ -95,7 +95,7 @@ complete -c approvalctl -n '__fish_seen_subcommand_from history' -l verdict -x -
 complete -c approvalctl -n '__fish_seen_subcommand_from history' -l source -x \
 	-a 'user policy rule mode floor repeat budget timeout abort elsewhere broker'
 complete -c approvalctl -n '__fish_seen_subcommand_from history' -l event -x \
-	-a 'session_opened session_ended turn_begun turn_ended turn_suspended turn_resumed mode_set decision ended outcome ran_anyway lost_denials anchor rule_added rule_removed rule_expired project_trusted project_untrusted'
+	-a 'session_opened session_ended turn_begun turn_ended turn_suspended turn_resumed mode_set decision ended outcome ran_anyway lost_denials anchor rule_added rule_removed rule_expired project_trusted project_untrusted killed'
 complete -c approvalctl -n '__fish_seen_subcommand_from history' -l since -x -d 'Not before'
 complete -c approvalctl -n '__fish_seen_subcommand_from history' -l until -x -d 'Not after'
 complete -c approvalctl -n '__fish_seen_subcommand_from history' -l verify -d 'Prove that none was changed'

@@ -1,0 +1,517 @@
+/* SPDX-License-Identifier: MIT */
+#include "config.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/random.h>
+#include <sys/signalfd.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "frontends/common/options.h"
+#include "frontends/common/start.h"
+#include "frontends/run/run.h"
+
+#define HELLO_MS 5000
+
+enum {
+	OPTION_NAME = 256,
+	OPTION_MODE,
+	OPTION_FREEZE,
+	OPTION_STOP,
+	OPTION_PROTOCOL,
+	OPTION_SOCKET,
+	OPTION_BUDGET, /* and those after it, as in amounts[] */
+	OPTION_TOKENS = OPTION_BUDGET,
+	OPTION_TIME,
+	OPTION_WALL,
+	OPTION_CALLS,
+	OPTION_COST,
+};
+
+static const char *const amounts[] = {"tokens", "time_ms", "wall_ms", "calls", "cost_microusd"};
+#define AMOUNTS (sizeof(amounts) / sizeof(amounts[0]))
+
+static const struct option_def options[] = {
+	{OPTION_NAME, "name", "NAME", "how people are told of it (default: the program's name)"},
+	{OPTION_TOKENS, "budget-tokens", "N", "suspend a turn that has used so many tokens"},
+	{OPTION_TIME, "budget-time", "DURATION", "that was active for so long"},
+	{OPTION_WALL, "budget-wall", "DURATION", "that has lasted so long"},
+	{OPTION_CALLS, "budget-calls", "N", "that has made so many tool calls"},
+	{OPTION_COST, "budget-cost", "AMOUNT", "that has cost so much, as 5.00"},
+	{OPTION_MODE, "mode", "MODE", "claim plan, normal, auto-edit or yolo for it"},
+	{OPTION_FREEZE, "freeze", NULL, "freeze it while it is suspended, or do not run it"},
+	{OPTION_STOP, "stop", NULL, "stop it by signals while it is suspended"},
+	{OPTION_PROTOCOL, "protocol", NULL, "neither: only nothing is released"},
+	{OPTION_SOCKET, "socket", "PATH", "the broker's socket (default: the usual places)"},
+	{0},
+};
+
+static const struct program program = {
+	.name = "approval-run",
+	.version = PACKAGE_VERSION,
+};
+
+static const struct command command = {
+	.operands = "[--] PROGRAM [ARGUMENT]...",
+	.summary = "Run a program as an agent, in a cgroup and a session of its own",
+	.more = "Exits as the program does, with 128 and the number of a signal that ended it; "
+		"69\n"
+		"without a broker.",
+	.options = options,
+	.stops = true,
+};
+
+void run_say(const struct run *r, const char *format, ...)
+{
+	struct text said = {0}, shown = {0};
+	va_list ap;
+
+	va_start(ap, format);
+	text_vprintf(&said, format, ap);
+	va_end(ap);
+	text_add(&shown, "approval-run: ");
+	text_terminal(&shown, text_string(&said), said.len, 0);
+	text_add(&shown, "\n");
+	output_text(&r->err, &shown);
+	text_free(&said);
+}
+
+/* ---- what was asked for ---- */
+
+/* An amount of money in millionths: digits, and at most six behind a point. */
+static int cost_read(const struct options *o, int64_t *out)
+{
+	const char *s = o->value;
+	int64_t v = 0;
+	int decimals = -1;
+
+	for (; *s; s++) {
+		if (*s == '.' && decimals < 0 && s != o->value) {
+			decimals = 0;
+			continue;
+		}
+		if (*s < '0' || *s > '9' || decimals >= 6 || v > INT64_C(100000000000))
+			break;
+		v = v * 10 + (*s - '0');
+		decimals += decimals >= 0;
+	}
+	if (*s || decimals == 0) {
+		options_wrong(o, "'%s' is no amount like 5.00", o->value);
+		return -EINVAL;
+	}
+	for (decimals = decimals < 0 ? 0 : decimals; decimals < 6; decimals++)
+		v *= 10;
+	*out = v;
+	return 0;
+}
+
+static int amount_read(struct run *r, const struct options *o, int key)
+{
+	int64_t *out = &r->amounts[key - OPTION_BUDGET];
+	uint64_t n = 0;
+	int err;
+
+	if (key == OPTION_COST)
+		return cost_read(o, out);
+	if (key == OPTION_TIME || key == OPTION_WALL)
+		return options_duration(o, o->value, out);
+	err = options_number(o, o->value, UINT64_C(1) << 53, &n);
+	*out = (int64_t)n;
+	return err;
+}
+
+static int enforce_read(struct run *r, const struct options *o, const char *how)
+{
+	if (r->forced && strcmp(r->enforce, how))
+		return options_wrong(o, "only one of --freeze, --stop and --protocol");
+	r->enforce = how;
+	r->forced = true;
+	return STATUS_OK;
+}
+
+/* An exit status; -1: go on. */
+static int settings_read(struct run *r, struct options *o)
+{
+	static const char *const modes[] = {"plan", "normal", "auto-edit", "yolo", NULL};
+	int key, wrong = 0;
+
+	while (!wrong && (key = options_next(o)) > OPTIONS_END)
+		switch (key) {
+		case OPTION_NAME: r->name = o->value; break;
+		case OPTION_SOCKET: r->socket = o->value; break;
+		case OPTION_FREEZE: wrong = enforce_read(r, o, "freeze"); break;
+		case OPTION_STOP: wrong = enforce_read(r, o, "stop"); break;
+		case OPTION_PROTOCOL: wrong = enforce_read(r, o, "protocol"); break;
+		case OPTION_MODE:
+			r->mode = o->value;
+			wrong = options_word(o, o->value, modes);
+			break;
+		default: wrong = amount_read(r, o, key); break;
+		}
+	if (wrong)
+		return STATUS_USAGE;
+	if (key == OPTIONS_EXIT)
+		return o->status;
+	if (!o->n_operands)
+		return options_wrong(o, "the program to be run is missing");
+	r->argv = o->operands;
+	if (!r->name) {
+		const char *slash = strrchr(r->argv[0], '/');
+
+		r->name = slash && slash[1] ? slash + 1 : r->argv[0];
+	}
+	return -1;
+}
+
+static int budget_make(struct run *r)
+{
+	size_t n = 0;
+	int err;
+
+	for (size_t i = 0; i < AMOUNTS; i++)
+		n += r->amounts[i] >= 0;
+	if (!n)
+		return 0;
+	err = approval_pack_new(&r->budget);
+	if (err)
+		return err;
+	err = approval_pack_map(r->budget, n);
+	for (size_t i = 0; i < AMOUNTS && !err; i++) {
+		if (r->amounts[i] < 0)
+			continue;
+		err = approval_pack_str(r->budget, amounts[i]);
+		if (!err)
+			err = approval_pack_int(r->budget, r->amounts[i]);
+	}
+	return err;
+}
+
+/* ---- the broker ---- */
+
+static void client_options(const struct run *r, struct approval_options *o)
+{
+	approval_options_init(o, APPROVAL_AGENT);
+	o->socket = r->socket;
+	o->client = "approval-run " PACKAGE_VERSION;
+	o->agent = r->name;
+	o->session = r->session;
+	o->mode = r->mode;
+	o->retry_ms = -1;
+	if (r->budget)
+		o->budget = approval_pack_data(r->budget, &o->budget_len);
+}
+
+/* Says hello for the child. 0; -EREMOTEIO: refused; or a negative errno. It has been said. */
+static int hello(struct run *r, const struct group *g, const char *enforce)
+{
+	struct approval_options o;
+	int err;
+
+	client_options(r, &o);
+	o.subject_pidfd = r->child.pidfd;
+	o.enforce = enforce;
+	if (g) {
+		o.freeze_fd = g->freeze;
+		o.kill_fd = g->kill;
+	}
+	approval_free(r->client);
+	r->client = NULL;
+	err = approval_new(&r->client, &o);
+	if (err < 0) {
+		run_say(r, "%s", strerror(-err));
+		return err;
+	}
+	while (!err && !approval_hello(r->client))
+		err = approval_wait(r->client, HELLO_MS);
+	if (!err)
+		return 0;
+	run_say(r, "%s", approval_status(r->client));
+	if (err != -EREMOTEIO)
+		run_say(r, "there is no broker; start one with " START_HOW);
+	return err;
+}
+
+/* The child's session, held as well as can be. An exit status; -1: it may run. */
+static int session_open(struct run *r)
+{
+	struct text why = {0};
+	const char *enforce = r->enforce;
+	bool grouped = group_make(&r->group, r->child.pid, &why);
+	int err;
+
+	if (!grouped && !strcmp(enforce, "freeze")) {
+		run_say(r, "no cgroup of its own (%s)%s", text_string(&why),
+			r->forced ? "" : ": while it is suspended nothing is released to it, "
+					 "but it runs on (see --stop)");
+		enforce = "protocol";
+	}
+	text_free(&why);
+	if (!grouped && r->forced && !strcmp(r->enforce, "freeze"))
+		return STATUS_CANNOT_RUN;
+	err = hello(r, grouped ? &r->group : NULL, enforce);
+	if (err == -EREMOTEIO && grouped && !r->forced) {
+		run_say(r, "the broker does not take its cgroup: while it is suspended nothing "
+			   "is released to it, but it runs on (see --stop)");
+		err = hello(r, NULL, "protocol");
+		enforce = "protocol";
+	}
+	r->enforce = enforce;
+	return !err ? -1 : err == -EREMOTEIO ? STATUS_FAILED : STATUS_NO_BROKER;
+}
+
+/* Where the broker is: the children are told. NULL: it has been said why not. */
+static char *socket_find(struct run *r)
+{
+	struct approval_options o;
+	struct approval *a = NULL;
+	char *path = NULL;
+	int err;
+
+	client_options(r, &o);
+	err = approval_new(&a, &o);
+	if (!err && !(path = strdup(approval_socket(a))))
+		err = -ENOMEM;
+	if (err)
+		run_say(r, "%s", err == -EINVAL ? "a name or value that the protocol does not admit"
+						: strerror(-err));
+	approval_free(a);
+	return path;
+}
+
+/* ---- while it runs ---- */
+
+static void suspended_tell(struct run *r)
+{
+	struct watch *w = &r->watch;
+	struct terminal *t = &r->terminal;
+
+	w->changed = false;
+	if (!strcmp(r->enforce, "protocol"))
+		return;
+	if (!*w->turn) {
+		if (t->taken)
+			terminal_give(t, r->child.pid);
+		return;
+	}
+	terminal_take(t);
+	run_say(r, "%s is suspended%s%s", r->name, w->reason.len ? ": " : "",
+		text_string(&w->reason));
+	run_say(r, "c: continue, e: end the turn, k: kill it");
+}
+
+static void answer_read(struct run *r)
+{
+	const char *line = terminal_line(&r->terminal);
+
+	if (!line || !*r->watch.turn)
+		return;
+	switch (*line) {
+	case 'c': watch_answer(&r->watch, "resume"); break;
+	case 'e': watch_answer(&r->watch, "end_turn"); break;
+	case 'k': watch_answer(&r->watch, "kill"); break;
+	default: run_say(r, "c: continue, e: end the turn, k: kill it"); break;
+	}
+}
+
+/* Somebody has stopped it, at the terminal: so do we, as one job. */
+static void job_stop(struct run *r)
+{
+	struct terminal *t = &r->terminal;
+
+	if (t->fd < 0)
+		return;
+	terminal_take(t);
+	kill(getpid(), SIGSTOP);
+	if (tcgetpgrp(t->fd) == t->own)
+		terminal_give(t, r->child.pid);
+	kill(-r->child.pid, SIGCONT);
+}
+
+/* The child's exit status; -1: it lives. */
+static int children_reap(struct run *r)
+{
+	int status, result = -1;
+	pid_t pid;
+
+	while ((pid = waitpid(-1, &status, WNOHANG | WUNTRACED)) > 0) {
+		if (pid != r->child.pid)
+			continue;
+		if (WIFEXITED(status))
+			result = WEXITSTATUS(status);
+		else if (WIFSIGNALED(status))
+			result = STATUS_SIGNAL + WTERMSIG(status);
+		else if (WIFSTOPPED(status) &&
+			 (WSTOPSIG(status) != SIGSTOP || strcmp(r->enforce, "stop")))
+			job_stop(r);
+	}
+	return result;
+}
+
+static int signals_take(struct run *r)
+{
+	struct signalfd_siginfo info;
+	int result = -1;
+
+	while (result < 0 && read(r->signals, &info, sizeof(info)) == sizeof(info)) {
+		int n = (int)info.ssi_signo;
+
+		if (n == SIGCHLD)
+			result = children_reap(r);
+		else if (n == SIGTSTP || n == SIGCONT)
+			kill(-r->child.pid, n);
+		else
+			kill(r->child.pid, n);
+	}
+	return result;
+}
+
+static void poll_add(struct pollfd *p, const struct approval *a, int *timeout)
+{
+	int64_t due = approval_timeout(a);
+
+	p->fd = approval_fd(a);
+	p->events = approval_events(a);
+	if (due >= 0 && (*timeout < 0 || due < *timeout))
+		*timeout = due < INT_MAX ? (int)due : INT_MAX;
+}
+
+static int loop(struct run *r)
+{
+	struct watch *w = &r->watch;
+	int result = -1;
+
+	while (result < 0) {
+		struct pollfd p[4] = {{.fd = r->signals, .events = POLLIN}, {.fd = -1},
+			{.fd = -1}, {.fd = -1}};
+		int timeout = -1;
+
+		poll_add(&p[1], r->client, &timeout);
+		if (w->client)
+			poll_add(&p[2], w->client, &timeout);
+		if (r->terminal.taken)
+			p[3] = (struct pollfd){.fd = r->terminal.fd, .events = POLLIN};
+		if (poll(p, 4, timeout) < 0 && errno != EINTR)
+			break;
+		result = signals_take(r);
+		approval_dispatch(r->client);
+		if (approval_hello(r->client))
+			watch_session(w, approval_value_text(approval_hello(r->client), "session"));
+		if (w->client && approval_dispatch(w->client) < 0 && result < 0) {
+			watch_close(w);
+			*w = (struct watch){.run = r};
+		}
+		if (w->changed)
+			suspended_tell(r);
+		if (r->terminal.taken && p[3].revents)
+			answer_read(r);
+	}
+	return result < 0 ? STATUS_INTERNAL : result;
+}
+
+static int signals_open(struct run *r)
+{
+	static const int taken[] = {SIGCHLD, SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2,
+		SIGTSTP, SIGCONT};
+	const struct sigaction def = {.sa_handler = SIG_DFL}, ign = {.sa_handler = SIG_IGN};
+	struct sigaction action;
+	sigset_t mask, blocked;
+
+	sigemptyset(&mask);
+	for (size_t i = 0; i < sizeof(taken) / sizeof(taken[0]); i++)
+		/* what whoever started us ignores stays ignored, by the program, too */
+		if (taken[i] == SIGCHLD || sigaction(taken[i], NULL, &action) ||
+			action.sa_handler != SIG_IGN)
+			sigaddset(&mask, taken[i]);
+	sigaction(SIGCHLD, &def, NULL);
+	sigaction(SIGPIPE, &ign, NULL);
+	blocked = mask;
+	sigaddset(&blocked, SIGTTOU);
+	if (sigprocmask(SIG_BLOCK, &blocked, &r->before) < 0)
+		return -errno;
+	r->signals = signalfd(-1, &mask, SFD_CLOEXEC | SFD_NONBLOCK);
+	return r->signals < 0 ? -errno : 0;
+}
+
+static int program_start(struct run *r)
+{
+	char *socket = socket_find(r);
+	int status = STATUS_INTERNAL, err = socket ? 0 : -EINVAL;
+
+	if (!socket)
+		return STATUS_USAGE;
+	err = child_make(&r->child, r->argv, socket, r->session, &r->before);
+	free(socket);
+	if (err < 0) {
+		run_say(r, "%s", strerror(-err));
+		return status;
+	}
+	status = session_open(r);
+	if (status >= 0)
+		return status;
+	terminal_open(&r->terminal);
+	if (r->terminal.fd >= 0 && watch_open(&r->watch, r) < 0)
+		run_say(r, "out of memory: it can't be continued from here");
+	terminal_give(&r->terminal, r->child.pid);
+	err = child_go(&r->child);
+	if (!err)
+		return loop(r);
+	run_say(r, "%s: %s", r->argv[0], strerror(-err));
+	return err == -ENOENT ? STATUS_NO_PROGRAM : STATUS_CANNOT_RUN;
+}
+
+static int run(struct run *r)
+{
+	uint64_t random[2];
+	int status, err = budget_make(r);
+
+	if (!err && getrandom(random, sizeof(random), 0) != sizeof(random))
+		err = -EIO;
+	if (!err)
+		err = signals_open(r);
+	if (!err && prctl(PR_SET_CHILD_SUBREAPER, 1) < 0)
+		err = -errno;
+	if (err) {
+		run_say(r, "%s", strerror(-err));
+		return STATUS_INTERNAL;
+	}
+	snprintf(r->session, sizeof(r->session), "run_%016llx%016llx",
+		(unsigned long long)random[0], (unsigned long long)random[1]);
+	status = program_start(r);
+	child_drop(&r->child);
+	/* what it left running was its own, and ends with it */
+	group_end(&r->group);
+	children_end();
+	terminal_take(&r->terminal);
+	return status;
+}
+
+int main(int argc, char **argv)
+{
+	struct run r = {.enforce = "freeze",
+		.amounts = {-1, -1, -1, -1, -1},
+		.child = {.pid = -1, .pidfd = -1, .go = -1, .failed = -1},
+		.group = {.freeze = -1, .kill = -1},
+		.terminal = {.fd = -1},
+		.signals = -1};
+	struct options o;
+	int status;
+
+	output_locale();
+	output_init(&r.err, stderr);
+	options_single(&o, &program, &command, argc, argv);
+	status = settings_read(&r, &o);
+	if (status < 0)
+		status = run(&r);
+	watch_close(&r.watch);
+	approval_free(r.client);
+	approval_pack_free(r.budget);
+	return status;
+}

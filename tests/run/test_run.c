@@ -1,0 +1,344 @@
+/* SPDX-License-Identifier: MIT */
+/* approval-run, and what the broker does to whom it launched: real processes in real cgroups. */
+#include "config.h"
+
+#include <check.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "tests/run/launch.h"
+
+static struct broker broker;
+
+static void setup(void)
+{
+	broker_init(&broker);
+	setenv("APPROVAL_SOCKET", broker.agent, 1);
+	setenv("APPROVAL_FRONTEND_SOCKET", broker.frontend, 1);
+	/* no systemd of whoever runs the tests */
+	unsetenv("XDG_RUNTIME_DIR");
+	unsetenv("DBUS_SESSION_BUS_ADDRESS");
+	broker_start(&broker, NULL);
+}
+
+static void teardown(void)
+{
+	broker_stop(&broker);
+	broker_fini(&broker);
+}
+
+#define CTL(want, ...)                                                                         \
+	do {                                                                                   \
+		struct run r_;                                                                 \
+		RUN_WHOLE(&r_, __VA_ARGS__);                                                   \
+		ck_assert_msg(r_.status == (want), "status %d: %s%s", r_.status, r_.text,     \
+			r_.error);                                                             \
+		run_free(&r_);                                                                 \
+	} while (0)
+
+static int status_of(const char *option, const char *script)
+{
+	struct launch l;
+
+	memset(&l, 0, sizeof(l));
+	launch_start(&l, option, script);
+	run_close_in(&l.run);
+	return launch_wait(&l);
+}
+
+START_TEST(exit_status)
+{
+	struct run r;
+
+	ck_assert_int_eq(status_of(NULL, "echo $$; read x; exit 7"), 7);
+	ck_assert_int_eq(status_of("--protocol", "echo $$; read x; kill -USR2 $$"), 128 + SIGUSR2);
+	run_program(&r, "./approval-run", (const char *const[]){"--", "/no/such/program", NULL});
+	ck_assert_int_eq(run_wait(&r), 127);
+	run_free(&r);
+	run_program(&r, "./approval-run", (const char *const[]){"--budget-cost", "5,0", "x", NULL});
+	ck_assert_int_eq(run_wait(&r), 2);
+	run_free(&r);
+}
+END_TEST
+
+START_TEST(signals_forwarded)
+{
+	struct launch l;
+
+	launch_start(&l, NULL, "trap 'echo got; exit 3' TERM; echo $$; while :; do sleep 1; done");
+	kill(l.run.pid, SIGTERM);
+	ck_assert_str_eq(run_line(&l.run), "got");
+	ck_assert_int_eq(launch_wait(&l), 3);
+}
+END_TEST
+
+/* What it has started in the background ends with it, wherever it went. */
+START_TEST(nothing_is_left)
+{
+	struct launch l;
+	pid_t orphan;
+
+	launch_start(&l, NULL,
+		"echo $$; (setsid sh -c 'echo $$; exec sleep 1000' &) ; read x; exit 0");
+	orphan = atoi(run_line(&l.run));
+	ck_assert_int_ne(launch_state(orphan), 0);
+	run_close_in(&l.run);
+	ck_assert_int_eq(launch_wait(&l), 0);
+	ck_assert_int_eq(launch_state(orphan), 0);
+	ck_assert_int_ne(access(l.group, F_OK), 0);
+}
+END_TEST
+
+START_TEST(spinning)
+{
+	struct launch l;
+
+	launch_start(&l, NULL, "echo $$; while :; do :; done");
+	CTL(0, "suspend", l.session);
+	launch_await(&l, true);
+	ck_assert(launch_held(&l));
+	CTL(0, "resume", l.session);
+	launch_await(&l, false);
+	ck_assert(!launch_held(&l));
+	CTL(0, "suspend", "--all");
+	launch_await(&l, true);
+	CTL(0, "end-turn", l.session);
+	launch_await(&l, false);
+	CTL(0, "kill", l.session, "--grace", "0ms");
+	ck_assert_int_eq(launch_wait(&l), 128 + SIGKILL);
+}
+END_TEST
+
+/* Every process of a tree that goes on forking. */
+#define FORKS "echo $$; while :; do sleep 0.02 & sleep 0.02 & wait; done"
+
+START_TEST(forking)
+{
+	struct launch l;
+
+	launch_start(&l, NULL, FORKS);
+	for (int i = 0; i < 20; i++) {
+		CTL(0, "suspend", l.session);
+		launch_await(&l, true);
+		CTL(0, "resume", l.session);
+		launch_await(&l, false);
+	}
+	CTL(0, "kill", l.session, "--grace", "0ms");
+	ck_assert_int_eq(launch_wait(&l), 128 + SIGKILL);
+}
+END_TEST
+
+/* How many of a cgroup's processes run. */
+static unsigned running(const struct launch *l)
+{
+	char name[600];
+	unsigned n = 0;
+	int pid;
+	FILE *f;
+
+	snprintf(name, sizeof(name), "%s/cgroup.procs", l->group);
+	f = fopen(name, "re");
+	ck_assert_ptr_nonnull(f);
+	while (fscanf(f, "%d", &pid) == 1)
+		n += !strchr("TZX", launch_state(pid));
+	fclose(f);
+	return n;
+}
+
+START_TEST(stopped)
+{
+	struct launch l;
+
+	launch_start(&l, "--stop", FORKS);
+	for (int i = 0; i < 10; i++) {
+		CTL(0, "suspend", l.session);
+		/* no event tells that all of them stand; the broker looks at them until they do */
+		for (unsigned n = 0, still = 0; still < 3; n++) {
+			still = running(&l) ? 0 : still + 1;
+			ck_assert_uint_lt(n, 100000);
+		}
+		ck_assert(launch_held(&l));
+		CTL(0, "resume", l.session);
+		for (unsigned n = 0; launch_state(l.pid) == 'T'; n++)
+			ck_assert_uint_lt(n, 100000);
+	}
+	CTL(0, "suspend", l.session);
+	CTL(0, "kill", l.session);
+	ck_assert_int_eq(launch_wait(&l), 128 + SIGKILL);
+}
+END_TEST
+
+START_TEST(stop_refused)
+{
+	struct run r;
+
+	broker_stop(&broker);
+	broker_configure(&broker, "[enforce]\nstop = no\n");
+	broker_start(&broker, NULL);
+	run_program(&r, "./approval-run", (const char *const[]){"--stop", "true", NULL});
+	ck_assert_int_eq(run_wait(&r), 1);
+	ck_assert_ptr_nonnull(strstr(r.error, "forbidden"));
+	run_free(&r);
+}
+END_TEST
+
+START_TEST(ignores_everything)
+{
+	struct launch l;
+
+	launch_start(&l, NULL, "trap '' TERM INT HUP QUIT; echo $$; while :; do sleep 1; done");
+	CTL(0, "kill", l.session, "--grace", "100ms", "--reason", "enough");
+	ck_assert_int_eq(launch_wait(&l), 128 + SIGKILL);
+	CTL(0, "history", "--event", "killed");
+}
+END_TEST
+
+START_TEST(listens_to_term)
+{
+	struct launch l;
+
+	launch_start(&l, NULL, "trap 'exit 9' TERM; echo $$; while :; do sleep 0.05; done");
+	CTL(0, "kill", l.session, "--grace", "60s");
+	ck_assert_int_eq(launch_wait(&l), 9);
+}
+END_TEST
+
+START_TEST(killed_while_frozen)
+{
+	struct launch l;
+
+	launch_start(&l, NULL, "trap '' TERM; echo $$; while :; do :; done");
+	CTL(0, "suspend", l.session);
+	launch_await(&l, true);
+	/* it can't hear SIGTERM: no grace */
+	CTL(0, "kill", l.session, "--grace", "1h");
+	ck_assert_int_eq(launch_wait(&l), 128 + SIGKILL);
+	ck_assert_int_ne(access(l.group, F_OK), 0);
+}
+END_TEST
+
+START_TEST(launcher_killed)
+{
+	struct launch l;
+
+	launch_start(&l, NULL, "echo $$; setsid sleep 1000 & while :; do :; done");
+	kill(l.run.pid, SIGKILL);
+	ck_assert_int_eq(launch_wait(&l), -SIGKILL);
+	for (unsigned n = 0; launch_state(l.pid) || running(&l); n++)
+		ck_assert_uint_lt(n, 1000000);
+	/* the next one removes its cgroup */
+	ck_assert_int_eq(status_of(NULL, "echo $$; read x; exit 0"), 0);
+	ck_assert_int_ne(access(l.group, F_OK), 0);
+}
+END_TEST
+
+START_TEST(broker_killed_while_frozen)
+{
+	struct launch l;
+
+	launch_start(&l, NULL, "echo $$; while :; do :; done");
+	CTL(0, "suspend", l.session);
+	launch_await(&l, true);
+	broker_kill(&broker);
+	ck_assert(launch_frozen(&l));
+	broker_start(&broker, NULL);
+	ck_assert(launch_frozen(&l));
+	/* approval-run passes the descriptors again */
+	for (unsigned n = 0; !launch_held(&l); n++)
+		ck_assert_uint_lt(n, 10000);
+	ck_assert(launch_frozen(&l));
+	CTL(0, "resume", l.session);
+	launch_await(&l, false);
+	CTL(0, "kill", l.session, "--grace", "0ms");
+	ck_assert_int_eq(launch_wait(&l), 128 + SIGKILL);
+}
+END_TEST
+
+/* An agent leaves its process tree and its session, and tries to answer. */
+static void refused_inside(const char *option)
+{
+	char script[512], text[64] = "";
+	struct launch l;
+	FILE *f;
+
+	snprintf(script, sizeof(script),
+		"echo $$; (setsid sh -c '%s list >%s/said 2>&1; echo $? >%s/status; echo done' &); "
+		"read x; exit 0",
+		getenv("APPROVALCTL") ? getenv("APPROVALCTL") : "./approvalctl", broker.dir,
+		broker.dir);
+	launch_start(&l, option, script);
+	ck_assert_str_eq(run_line(&l.run), "done");
+	snprintf(script, sizeof(script), "%s/status", broker.dir);
+	f = fopen(script, "re");
+	ck_assert_ptr_nonnull(f);
+	ck_assert_ptr_nonnull(fgets(text, sizeof(text), f));
+	fclose(f);
+	ck_assert_str_eq(text, "1\n");
+	run_close_in(&l.run);
+	ck_assert_int_eq(launch_wait(&l), 0);
+}
+
+START_TEST(double_fork_refused)
+{
+	refused_inside(NULL);
+	refused_inside("--stop");
+	refused_inside("--protocol");
+}
+END_TEST
+
+/* The first agent inside speaks for the session. */
+START_TEST(adopted)
+{
+	struct launch l;
+	struct run r;
+	unsigned n = 0;
+
+	launch_start(&l, NULL, "echo $$; for k in 1 2 3; do ./approvalctl check -- ls >&2; done; "
+			       "echo done; read x; exit 0");
+	ck_assert_str_eq(run_line(&l.run), "done");
+	ck_assert_int_eq(RUN_WHOLE(&r, "sessions", "--json"), 0);
+	for (const char *at = r.text; (at = strchr(at, '\n')); at++)
+		n++;
+	ck_assert_uint_eq(n, 1);
+	run_free(&r);
+	run_close_in(&l.run);
+	ck_assert_int_eq(launch_wait(&l), 0);
+}
+END_TEST
+
+int main(void)
+{
+	Suite *suite = suite_create("run");
+	TCase *t = tcase_create("run");
+	SRunner *sr;
+	int failed;
+
+	if (broker_valgrind() || !launch_possible())
+		return 77;
+	tcase_set_timeout(t, 120);
+	tcase_add_checked_fixture(t, setup, teardown);
+	tcase_add_test(t, exit_status);
+	tcase_add_test(t, signals_forwarded);
+	tcase_add_test(t, nothing_is_left);
+	tcase_add_test(t, spinning);
+	tcase_add_test(t, forking);
+	tcase_add_test(t, stopped);
+	tcase_add_test(t, stop_refused);
+	tcase_add_test(t, ignores_everything);
+	tcase_add_test(t, listens_to_term);
+	tcase_add_test(t, killed_while_frozen);
+	tcase_add_test(t, launcher_killed);
+	tcase_add_test(t, broker_killed_while_frozen);
+	tcase_add_test(t, double_fork_refused);
+	tcase_add_test(t, adopted);
+	suite_add_tcase(suite, t);
+	sr = srunner_create(suite);
+	srunner_run_all(sr, CK_NORMAL);
+	failed = srunner_ntests_failed(sr);
+	srunner_free(sr);
+	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+}
