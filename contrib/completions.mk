@@ -11,3 +11,6 @@ dist_fishcompletion_DATA += contrib/completions/fish/approval-hook.fish
 dist_bashcompletion_DATA += contrib/completions/bash/approval-policy
 dist_zshcompletion_DATA += contrib/completions/zsh/_approval-policy
 dist_fishcompletion_DATA += contrib/completions/fish/approval-policy.fish
+dist_bashcompletion_DATA += contrib/completions/bash/approval-run
+dist_zshcompletion_DATA += contrib/completions/zsh/_approval-run
+dist_fishcompletion_DATA += contrib/completions/fish/approval-run.fish

@@ -10,6 +10,7 @@ man_pages = \
 	doc/approval-policy.1 \
 	doc/approval-policy.5 \
 	doc/approval-rules.5 \
+	doc/approval-run.1 \
 	doc/approvalctl.1 \
 	doc/approvald.8 \
 	doc/approvald.conf.5 \

@@ -59,7 +59,7 @@ struct peer {
 	uint8_t kind; /* enum listener_kind */
 	/* private */
 	uint8_t state;
-	bool paused, dirty, ready, in_frame, takes_fds, brief, patient;
+	bool paused, dirty, ready, in_frame, takes_fds, brief : 1, patient : 1;
 	int fd;
 	struct peers *all;
 	struct account *account;

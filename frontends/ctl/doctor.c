@@ -14,12 +14,16 @@
 #include "frontends/common/json.h"
 #include "frontends/ctl/ctl.h"
 #include "frontends/ctl/doctor.h"
+#include "frontends/ctl/frozen.h"
 #include "frontends/ctl/request.h"
 #include "frontends/ctl/trust.h"
 
 #define SYSTEM_MARK "/etc/approvald/system"
 
+enum { OPTION_THAW = OPTION_OTHER };
+
 const struct option_def ctl_doctor_options[] = {
+	{OPTION_THAW, "thaw", NULL, "thaw what is frozen though no broker holds it"},
 	OPTION_DEF_JSON,
 	{0},
 };
@@ -324,10 +328,14 @@ int ctl_doctor(void *ctl, struct options *o)
 	struct doctor d = {.c = c, .system = !access(SYSTEM_MARK, F_OK)};
 	struct approval_options options;
 	struct approval *agent = NULL;
+	bool thaw = false;
 	int key, status;
 
 	while ((key = options_next(o)) > OPTIONS_END)
-		ctl_option(c, o, key);
+		if (key == OPTION_THAW)
+			thaw = true;
+		else
+			ctl_option(c, o, key);
 	if (key == OPTIONS_EXIT)
 		return o->status;
 	if (o->n_operands)
@@ -349,6 +357,7 @@ int ctl_doctor(void *ctl, struct options *o)
 		/* that there is no socket has been said */
 		if (!access(approval_socket(c->client), F_OK))
 			look_at_broker(&d);
+		frozen_look(&d, thaw);
 	}
 	approval_free(agent);
 	if (!status && d.failed)

@@ -18,6 +18,8 @@ approvalctl_SOURCES = \
 	frontends/ctl/floor.c \
 	frontends/ctl/floor_file.c \
 	frontends/ctl/floor_file.h \
+	frontends/ctl/frozen.c \
+	frontends/ctl/frozen.h \
 	frontends/ctl/history.c \
 	frontends/ctl/history.h \
 	frontends/ctl/item.c \

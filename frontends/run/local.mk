@@ -8,6 +8,7 @@ approval_run_SOURCES = \
 	frontends/run/main.c \
 	frontends/run/run.h \
 	frontends/run/scope.c \
+	frontends/run/settings.c \
 	frontends/run/terminal.c \
 	frontends/run/watch.c
 approval_run_CFLAGS = $(AM_CFLAGS)

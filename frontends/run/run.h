@@ -56,7 +56,6 @@ struct run {
 	const char *enforce; /* freeze, stop or protocol */
 	bool forced;	     /* --freeze or --stop was given */
 	struct approval_pack *budget;
-	size_t n_budget;
 	int64_t amounts[5]; /* -1: none */
 	char session[64];
 	char **argv;
@@ -69,6 +68,13 @@ struct run {
 	sigset_t before;
 };
 
+/* ---- settings.c ---- */
+/* An exit status; -1: go on. */
+int settings_read(struct run *r, int argc, char **argv);
+/* The ceilings as MessagePack, if any was given. */
+int budget_make(struct run *r);
+
+/* ---- main.c ---- */
 void run_say(const struct run *r, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
 

@@ -49,6 +49,8 @@ check() {
 	done
 	# shellcheck disable=SC2046
 	offered 'approval-policy --' $(options approval-policy --help)
+	# shellcheck disable=SC2046
+	offered 'approval-run --' $(options approval-run --help)
 	offered 'approvalctl mode ses_0 ' plan normal auto-edit yolo
 	offered 'approvalctl history --verdict ' allow deny
 	offered 'approvalctl rules ' list add remove lint

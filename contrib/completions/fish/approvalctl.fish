@@ -2,7 +2,7 @@
 # fish completion of approvalctl
 
 set -l commands ask check list show allow deny watch sessions turns mode budget suspend resume \
-	end-turn history explain rules floor stats doctor
+	end-turn kill history explain rules floor stats doctor
 set -l none "not __fish_seen_subcommand_from $commands"
 
 function __approvalctl_requests
@@ -32,6 +32,7 @@ complete -c approvalctl -n "$none" -a budget -d 'Show ceilings, and what is used
 complete -c approvalctl -n "$none" -a suspend -d 'Suspend the present turn'
 complete -c approvalctl -n "$none" -a resume -d 'Resume suspended turns'
 complete -c approvalctl -n "$none" -a end-turn -d 'End the present turn'
+complete -c approvalctl -n "$none" -a kill -d 'End the processes of a session'
 complete -c approvalctl -n "$none" -a history -d 'Show what was decided'
 complete -c approvalctl -n "$none" -a explain -d "Tell what rules, floor and mode say of calls"
 complete -c approvalctl -n "$none" -a floor -d 'Show what always asks a person, and add to it'
@@ -70,14 +71,16 @@ complete -c approvalctl -n '__fish_seen_subcommand_from rules' -l scope -x -a 'u
 complete -c approvalctl -n '__fish_seen_subcommand_from rules' -l project -x -a '(__fish_complete_directories)' -d 'For this project'
 complete -c approvalctl -n '__fish_seen_subcommand_from rules' -l expires -x -d 'How long'
 complete -c approvalctl -n '__fish_seen_subcommand_from show allow deny' -a '(__approvalctl_requests)'
-complete -c approvalctl -n '__fish_seen_subcommand_from mode budget suspend resume end-turn' -a '(__approvalctl_sessions)'
+complete -c approvalctl -n '__fish_seen_subcommand_from mode budget suspend resume end-turn kill' -a '(__approvalctl_sessions)'
 complete -c approvalctl -n '__fish_seen_subcommand_from mode' -a 'plan normal auto-edit yolo'
-complete -c approvalctl -n '__fish_seen_subcommand_from ask allow deny suspend end-turn' -l reason -x -d 'Why'
+complete -c approvalctl -n '__fish_seen_subcommand_from ask allow deny suspend end-turn kill' -l reason -x -d 'Why'
 complete -c approvalctl -n '__fish_seen_subcommand_from resume' -l tokens -x -d 'So many tokens more'
 complete -c approvalctl -n '__fish_seen_subcommand_from resume' -l time -x -d 'So much longer active'
 complete -c approvalctl -n '__fish_seen_subcommand_from resume' -l wall -x -d 'So much longer by the clock'
 complete -c approvalctl -n '__fish_seen_subcommand_from resume' -l calls -x -d 'So many tool calls more'
 complete -c approvalctl -n '__fish_seen_subcommand_from resume' -l cost -x -d 'So many dollars more'
+complete -c approvalctl -n '__fish_seen_subcommand_from doctor' -l thaw -d 'Thaw what no broker holds'
+complete -c approvalctl -n '__fish_seen_subcommand_from kill' -l grace -x -d 'From SIGTERM to SIGKILL'
 complete -c approvalctl -n '__fish_seen_subcommand_from list allow deny suspend resume' -l all -d 'All of them'
 complete -c approvalctl -n '__fish_seen_subcommand_from allow deny' -l always -x -a 'user project session turn' -d 'For all such calls'
 complete -c approvalctl -n '__fish_seen_subcommand_from allow deny' -l rule -x -d 'For all that a rule is for'

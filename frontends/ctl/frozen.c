@@ -1,0 +1,124 @@
+/* SPDX-License-Identifier: MIT */
+#include "config.h"
+
+#include "frontends/ctl/frozen.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <fts.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define PREFIX "approval-run-" /* how approval-run calls its cgroups */
+
+static char *mount_find(void)
+{
+	FILE *f = fopen("/proc/self/mountinfo", "re");
+	char *line = NULL, *found = NULL, point[PATH_MAX];
+	size_t size = 0;
+
+	while (f && !found && getline(&line, &size, f) > 0)
+		if (strlen(line) < PATH_MAX && strstr(line, " - cgroup2 ") &&
+			sscanf(line, "%*d %*d %*s %*s %s", point) == 1 && !strchr(point, '\\'))
+			found = strdup(point);
+	free(line);
+	if (f)
+		fclose(f);
+	return found;
+}
+
+static bool file_has(const char *folder, const char *name, const char *what)
+{
+	char path[PATH_MAX], text[512];
+	size_t n = 0;
+	FILE *f;
+
+	if (snprintf(path, sizeof(path), "%s/%s", folder, name) >= (int)sizeof(path))
+		return false;
+	f = fopen(path, "re");
+	if (f) {
+		n = fread(text, 1, sizeof(text) - 1, f);
+		fclose(f);
+	}
+	text[n] = '\0';
+	return strstr(text, what) != NULL;
+}
+
+/* Does a session that is alive, and held, have its process in there? */
+static bool is_held(const struct items *sessions, const char *folder)
+{
+	char path[64], line[PATH_MAX];
+	bool held = false;
+
+	for (size_t i = 0; i < sessions->n && !held; i++) {
+		const struct approval_value *s = sessions->items[i];
+		FILE *f;
+
+		if (!approval_value_bool(approval_value_get(s, "held")))
+			continue;
+		snprintf(path, sizeof(path), "/proc/%lld/cgroup",
+			(long long)approval_value_int(approval_value_get(s, "pid")));
+		f = fopen(path, "re");
+		while (f && !held && fgets(line, sizeof(line), f)) {
+			const char *name = strrchr(folder, '/');
+
+			line[strcspn(line, "\n")] = '\0';
+			held = !strncmp(line, "0::", 3) && strstr(line, name);
+		}
+		if (f)
+			fclose(f);
+	}
+	return held;
+}
+
+static void thaw(struct doctor *d, const char *folder)
+{
+	char path[PATH_MAX];
+	int fd = -1, err;
+
+	if (snprintf(path, sizeof(path), "%s/cgroup.freeze", folder) < (int)sizeof(path))
+		fd = open(path, O_WRONLY | O_CLOEXEC);
+	if (fd >= 0 && write(fd, "0", 1) == 1) {
+		doctor_findf(d, FINDING_NOTE, NULL, "thawed: %s", folder);
+	} else {
+		err = errno;
+		doctor_findf(d, FINDING_PROBLEM, "thaw it as its owner, or as root",
+			"%s is frozen and can't be thawed: %s", folder, strerror(err));
+	}
+	if (fd >= 0)
+		close(fd);
+}
+
+void frozen_look(struct doctor *d, bool wanted)
+{
+	struct items sessions = {0};
+	char *roots[2] = {mount_find(), NULL};
+	FTS *fts = roots[0] ? fts_open(roots, FTS_PHYSICAL | FTS_NOSTAT | FTS_NOCHDIR, NULL) : NULL;
+	FTSENT *e;
+
+	/* without a broker all that are frozen are nobody's */
+	if (fts && d->c->client && approval_hello(d->c->client))
+		items_fetch(d->c, "sessions", NULL, 0, &sessions);
+	while (fts && (e = fts_read(fts))) {
+		if (e->fts_info != FTS_D || strncmp(e->fts_name, PREFIX, sizeof(PREFIX) - 1))
+			continue;
+		if (!file_has(e->fts_path, "cgroup.events", "frozen 1") ||
+			!file_has(e->fts_path, "cgroup.events", "populated 1") ||
+			is_held(&sessions, e->fts_path))
+			continue;
+		if (wanted)
+			thaw(d, e->fts_path);
+		else
+			doctor_findf(d, FINDING_WARNING,
+				"wait, if the broker has just been started: its approval-run says "
+				"hello again; else 'approvalctl doctor --thaw', or kill what is in it",
+				"%s is frozen, and no broker holds it", e->fts_path);
+	}
+	if (fts)
+		fts_close(fts);
+	free(roots[0]);
+	items_free(&sessions);
+}
