@@ -3,6 +3,8 @@
 #include "config.h"
 
 #include <check.h>
+#include <fcntl.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -10,6 +12,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "libapproval/approval.h"
 #include "tests/run/launch.h"
 
 static struct broker broker;
@@ -310,13 +313,180 @@ START_TEST(adopted)
 }
 END_TEST
 
-int main(void)
+/* ---- an agent inside, which is this program ---- */
+
+#define CHANNEL_MS 300
+
+/* Asks, says what it was told, and ends. */
+static int agent_run(void)
+{
+	const struct approval_decision *d;
+	struct approval_options o;
+	struct approval_request r;
+	struct approval *a;
+
+	printf("%d\n", (int)getpid());
+	fflush(stdout);
+	approval_options_init(&o, APPROVAL_AGENT);
+	o.agent = "inside";
+	o.session = "own";
+	o.channel_ms = getenv("TEST_CHANNEL") ? CHANNEL_MS : 0;
+	approval_request_init(&r);
+	r.tool = "Deploy";
+	if (approval_new(&a, &o) || approval_request_wait(a, &r, -1, &d))
+		return 9;
+	printf("%s\n", d->verdict == APPROVAL_ALLOW ? "allow" : "deny");
+	fflush(stdout);
+	approval_free(a);
+	return 0;
+}
+
+static char self[512];
+
+static void agent_launch(struct launch *l, struct run *watch, char request[64])
+{
+	char script[600];
+
+	watch_start(watch);
+	snprintf(script, sizeof(script), "exec '%s' agent", self);
+	launch_start(l, NULL, script);
+	watch_offered(watch, request);
+}
+
+static void agent_land(struct launch *l, struct run *watch, int status)
+{
+	ck_assert_int_eq(launch_wait(l), status);
+	kill(watch->pid, SIGINT);
+	ck_assert_int_eq(run_wait(watch), 0);
+	run_free(watch);
+}
+
+/* It is the launched program's session that it asks in; what is said while it is frozen is read
+ * afterwards. */
+START_TEST(answered_while_frozen)
+{
+	struct launch l;
+	struct run watch, r;
+	char request[64];
+	unsigned n = 0;
+
+	agent_launch(&l, &watch, request);
+	ck_assert_int_eq(RUN_WHOLE(&r, "sessions", "--json"), 0);
+	for (const char *at = r.text; (at = strchr(at, '\n')); at++)
+		n++;
+	ck_assert_uint_eq(n, 1);
+	run_free(&r);
+	CTL(0, "suspend", l.session);
+	launch_await(&l, true);
+	CTL(0, "deny", request);
+	ck_assert(launch_frozen(&l));
+	CTL(0, "resume", l.session);
+	ck_assert_str_eq(run_line(&l.run), "deny");
+	agent_land(&l, &watch, 0);
+}
+END_TEST
+
+START_TEST(stuck)
+{
+	struct launch l;
+	struct run watch;
+	char request[64];
+
+	setenv("TEST_CHANNEL", "1", 1);
+	agent_launch(&l, &watch, request);
+	CTL(0, "suspend", l.session);
+	launch_await(&l, true);
+	/* longer than the agent's channel waits: that is what is tested */
+	poll(NULL, 0, 2 * CHANNEL_MS);
+	CTL(1, "resume", l.session);
+	CTL(1, "end-turn", l.session);
+	CTL(0, "resume", "--all");
+	ck_assert(launch_frozen(&l));
+	CTL(0, "kill", l.session);
+	agent_land(&l, &watch, 128 + SIGKILL);
+}
+END_TEST
+
+/* ---- the store fails ---- */
+
+/* SQLite's lock of the one writer: a byte of the index of the write-ahead log. */
+#define WRITE_LOCK 120
+
+START_TEST(store_fails)
+{
+	struct flock lock = {
+		.l_type = F_WRLCK, .l_whence = SEEK_SET, .l_start = WRITE_LOCK, .l_len = 1};
+	struct launch l;
+	struct run r;
+	char path[128];
+	int fd;
+
+	launch_start(&l, NULL, "echo $$; while :; do :; done");
+	snprintf(path, sizeof(path), "%s/state/history.db-shm", broker.dir);
+	fd = open(path, O_RDWR | O_CLOEXEC);
+	ck_assert_int_ge(fd, 0);
+	ck_assert_int_eq(fcntl(fd, F_SETLKW, &lock), 0);
+	/* it can't be recorded, and is done */
+	RUN_WHOLE(&r, "suspend", l.session);
+	run_free(&r);
+	launch_await(&l, true);
+	CTL(1, "resume", l.session);
+	ck_assert(launch_frozen(&l));
+	lock.l_type = F_UNLCK;
+	ck_assert_int_eq(fcntl(fd, F_SETLK, &lock), 0);
+	close(fd);
+	/* until the broker has noticed */
+	for (unsigned n = 0;; n++) {
+		ck_assert_uint_lt(n, 10000);
+		if (RUN_WHOLE(&r, "resume", l.session) == 0)
+			break;
+		run_free(&r);
+	}
+	run_free(&r);
+	launch_await(&l, false);
+	CTL(0, "kill", l.session, "--grace", "0ms");
+	ck_assert_int_eq(launch_wait(&l), 128 + SIGKILL);
+}
+END_TEST
+
+START_TEST(doctor_thaws)
+{
+	struct launch l;
+	struct run r;
+
+	launch_start(&l, NULL, "echo $$; while :; do :; done");
+	CTL(0, "suspend", l.session);
+	launch_await(&l, true);
+	RUN_WHOLE(&r, "doctor");
+	ck_assert_ptr_null(strstr(r.text, "is frozen"));
+	run_free(&r);
+	broker_kill(&broker);
+	RUN_WHOLE(&r, "doctor");
+	ck_assert_ptr_nonnull(strstr(r.text, "is frozen, and no broker holds it"));
+	run_free(&r);
+	RUN_WHOLE(&r, "doctor", "--thaw");
+	ck_assert_ptr_nonnull(strstr(r.text, "thawed: "));
+	run_free(&r);
+	launch_await(&l, false);
+	/* the next broker holds it again */
+	broker_start(&broker, NULL);
+	launch_await(&l, true);
+	CTL(0, "kill", l.session);
+	ck_assert_int_eq(launch_wait(&l), 128 + SIGKILL);
+}
+END_TEST
+
+int main(int argc, char **argv)
 {
 	Suite *suite = suite_create("run");
 	TCase *t = tcase_create("run");
 	SRunner *sr;
 	int failed;
 
+	if (argc > 1 && !strcmp(argv[1], "agent"))
+		return agent_run();
+	if (readlink("/proc/self/exe", self, sizeof(self) - 1) < 0)
+		return 99;
 	if (broker_valgrind() || !launch_possible())
 		return 77;
 	tcase_set_timeout(t, 120);
@@ -335,6 +505,10 @@ int main(void)
 	tcase_add_test(t, broker_killed_while_frozen);
 	tcase_add_test(t, double_fork_refused);
 	tcase_add_test(t, adopted);
+	tcase_add_test(t, answered_while_frozen);
+	tcase_add_test(t, stuck);
+	tcase_add_test(t, store_fails);
+	tcase_add_test(t, doctor_thaws);
 	suite_add_tcase(suite, t);
 	sr = srunner_create(suite);
 	srunner_run_all(sr, CK_NORMAL);

@@ -219,7 +219,7 @@ static const char *const corruptions[] = {
 	"UPDATE rule SET expires = 'never' WHERE id = 4",
 	"UPDATE rule SET matches = NULL WHERE id = 3",
 	"UPDATE rule SET matched_at = -1 WHERE id = 3",
-	"UPDATE history SET event = 18 WHERE seq = 3",
+	"UPDATE history SET event = 19 WHERE seq = 3",
 	"UPDATE history SET rule = x'00' WHERE seq = 3",
 	"UPDATE history SET rule_id = 'x' WHERE seq = 3",
 	"UPDATE history SET floor = x'00' WHERE seq = 3",
