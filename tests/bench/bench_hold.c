@@ -26,7 +26,7 @@
 #define MOST 100
 
 static volatile uint64_t *counters; /* of the processes that spin, in a shared file */
-static char counter_file[128], group[512], session[64];
+static char counter_file[128], group[600], session[64];
 static pid_t launcher;
 static struct approval *frontend;
 
@@ -43,7 +43,7 @@ static volatile uint64_t *counters_map(const char *path)
 }
 
 /* The launched program. */
-static int spin(const char *path, unsigned n)
+static void __attribute__((noreturn)) spin(const char *path, unsigned n)
 {
 	volatile uint64_t *c = counters_map(path);
 
@@ -80,7 +80,7 @@ static bool group_find(pid_t pid)
 
 static int group_open(const char *name, int flags)
 {
-	char path[600];
+	char path[640];
 
 	snprintf(path, sizeof(path), "%s/%s", group, name);
 	return open(path, flags | O_CLOEXEC);
@@ -258,7 +258,7 @@ int main(int argc, char **argv)
 	struct bench_server s;
 
 	if (argc == 4 && !strcmp(argv[1], "spin"))
-		return spin(argv[2], (unsigned)atoi(argv[3]));
+		spin(argv[2], (unsigned)atoi(argv[3]));
 	setvbuf(stdout, NULL, _IOLBF, 0);
 	bench_broker(&s, "sqlite");
 	snprintf(counter_file, sizeof(counter_file), "%s/counters", s.dir);
