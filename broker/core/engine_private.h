@@ -36,6 +36,15 @@ int event_outcome(struct engine *e, struct session *s, struct request *q,
 int event_send(struct engine *e, struct frontend *f, enum event_kind kind, void *entity);
 int note_session(struct engine *e, struct session *s, enum note_kind kind, struct turn *t);
 int note_request(struct engine *e, struct request *q);
+/* It stands for a program that was launched, whose first agent speaks for it. */
+bool session_launched(const struct session *s);
+/*
+ * The session of a launched program that an agent inside of it speaks for: the first one
+ * that comes, as long as it has not said bye. NULL: it has a session of its own.
+ */
+int session_adopt(struct engine *e, const struct command *c, struct session **out);
+/* The agent of a launched program is done, the program is not: another may come. */
+int session_abandon(struct engine *e, struct session *s);
 /* One about its subject: watch, unwatch, hold or kill. */
 int session_effect(struct engine *e, struct session *s, enum effect_type type);
 int history_session(struct engine *e, struct session *s, enum history_event event,

@@ -4,9 +4,6 @@
 #include <errno.h>
 #include <string.h>
 
-/* How the own session id begins of what approval-run has launched. */
-#define LAUNCHED "run_"
-
 enum mode session_mode(const struct session *s)
 {
 	enum mode mode = s->s.r.claim;
@@ -50,62 +47,6 @@ static bool in_chain(const struct command_hello *h, const struct process_id *p)
 		if (same_process(&h->chain[i], p))
 			return true;
 	return false;
-}
-
-/* ---- sessions of launched programs ---- */
-
-/* It stands for a program that was launched, whose first agent speaks for it. */
-static bool session_launched(const struct session *s)
-{
-	return s->key_len > sizeof(LAUNCHED) - 1 &&
-	       memcmp(s->key, LAUNCHED, sizeof(LAUNCHED) - 1) == 0;
-}
-
-/* Who has adopted a session: the agent's name, NUL, its own session id. */
-static bool adopted_by(const struct session *s, const struct command_hello *h)
-{
-	const struct str *a = s->s.adopter;
-
-	return a && a->len == h->agent.len + 1 + h->key.len &&
-	       memcmp(a->data, h->agent.data, h->agent.len) == 0 &&
-	       !a->data[h->agent.len] &&
-	       (!h->key.len || memcmp(a->data + h->agent.len + 1, h->key.data, h->key.len) == 0);
-}
-
-/*
- * The session of a launched program that an agent inside of it speaks for: the first one
- * that comes, as long as it has not said bye. NULL: it has a session of its own.
- */
-static int session_adopt(struct engine *e, const struct command *c, struct session **out)
-{
-	const struct command_hello *h = &c->hello;
-	char text[2 * LIMIT_NAME + 1];
-	struct session *s = NULL;
-	size_t len = h->agent.len + 1 + h->key.len;
-	struct str *who;
-
-	*out = NULL;
-	for (unsigned i = 0; i < h->n_chain && !s; i++)
-		s = session_find_subject(&e->r, &h->chain[i]);
-	if (!s || !session_launched(s) || s->s.r.uid != c->link->uid || h->parent_key.data ||
-		h->no_resume)
-		return 0;
-	if ((h->key.data && bytes_equal(h->key, session_key(s))) || adopted_by(s, h)) {
-		*out = s;
-		return 0;
-	}
-	if (s->s.adopter || len > sizeof(text))
-		return 0;
-	memcpy(text, h->agent.data, h->agent.len);
-	text[h->agent.len] = '\0';
-	if (h->key.len)
-		memcpy(text + h->agent.len + 1, h->key.data, h->key.len);
-	who = str_new(text, len);
-	if (!who)
-		return -ENOMEM;
-	TRY(entity_touch(&e->r, s));
-	*out = s;
-	return entity_set_str(&e->r, s, &s->s.adopter, who);
 }
 
 /* The session that a new one is a child of: as named, or whose subject's tree it is said in. */
@@ -427,19 +368,6 @@ int session_die(struct engine *e, struct session *s)
 	while ((l = LIST_FIRST(&s->links)))
 		TRY(link_leave(e, l, true));
 	return event_emit(e, EVENT_SESSION, s);
-}
-
-/* The agent of a launched program is done, the program is not: another may come. */
-static int session_abandon(struct engine *e, struct session *s)
-{
-	struct turn *t = s->s.turn;
-
-	TRY(entity_touch(&e->r, s));
-	TRY(set_bytes(e, s, &s->s.adopter, (struct bytes){NULL, 0}));
-	if (!t || turn_state_over(t->s.r.state))
-		return 0;
-	return turn_end(e, t, REQUEST_ON_CLOSE, SOURCE_ABORT, (struct bytes){NULL, 0},
-		(struct bytes){NULL, 0});
 }
 
 int on_bye(struct engine *e, const struct command *c)

@@ -20,6 +20,7 @@ broker_core_libcore_la_SOURCES = \
 	broker/core/engine_frontend.c \
 	broker/core/engine_judge.c \
 	broker/core/engine_kill.c \
+	broker/core/engine_launch.c \
 	broker/core/engine_private.h \
 	broker/core/engine_request.c \
 	broker/core/engine_restore.c \
