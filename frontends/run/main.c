@@ -105,6 +105,13 @@ static int session_open(struct run *r)
 		enforce = "protocol";
 	}
 	r->enforce = enforce;
+	/* a program that says nothing has a turn, too, and its ceilings */
+	if (!err) {
+		err = approval_turn_begin(r->client, NULL, NULL, HELLO_MS);
+		if (err)
+			run_say(r, "the broker begins no turn: %s",
+				approval_last_error(r->client)->message);
+	}
 	return !err ? -1 : err == -EREMOTEIO ? STATUS_FAILED : STATUS_NO_BROKER;
 }
 

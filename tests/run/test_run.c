@@ -313,6 +313,65 @@ START_TEST(adopted)
 }
 END_TEST
 
+/* It says nothing at all, and is frozen when its time is up. */
+START_TEST(ceiling)
+{
+	struct launch l;
+
+	launch_start(&l, "--budget-wall=300ms", "echo $$; while :; do :; done");
+	launch_await(&l, true);
+	ck_assert(launch_held(&l));
+	CTL(0, "resume", "--wall", "300ms", l.session);
+	launch_await(&l, false);
+	launch_await(&l, true);
+	CTL(0, "end-turn", l.session);
+	launch_await(&l, false);
+	CTL(0, "kill", l.session, "--grace", "0ms");
+	ck_assert_int_eq(launch_wait(&l), 128 + SIGKILL);
+}
+END_TEST
+
+/* Until approvalctl tells that. */
+static void told_await(const char *command, const char *what)
+{
+	struct run r;
+	bool told = false;
+
+	for (unsigned n = 0; !told; n++) {
+		ck_assert_uint_lt(n, 2000);
+		ck_assert_int_eq(RUN_WHOLE(&r, command, "--json"), 0);
+		told = strstr(r.text, what) != NULL;
+		run_free(&r);
+	}
+}
+
+/* While it is frozen its terminal asks what to do. */
+START_TEST(asked_on_the_terminal)
+{
+	char script[600];
+	struct run r;
+	pid_t pid;
+
+	snprintf(script, sizeof(script),
+		"exec ./approval-run --budget-wall 300ms -- sh -c 'stty raw -echo; echo up; "
+		"while :; do :; done'");
+	setenv("APPROVALCTL", "/bin/sh", 1);
+	run_start_tty(&r, (const char *const[]){"-c", script, NULL});
+	unsetenv("APPROVALCTL");
+	run_until(&r, "k: kill it");
+	run_write(&r, "c\n");
+	told_await("history", "turn_resumed");
+	told_await("turns", "\"SUSPENDED\"");
+	run_write(&r, "e\n");
+	told_await("turns", "\"ENDED\"");
+	/* it goes on after the end of its turn, until it is told to end */
+	pid = r.pid;
+	kill(pid, SIGTERM);
+	ck_assert_int_eq(run_wait(&r), 128 + SIGTERM);
+	run_free(&r);
+}
+END_TEST
+
 /* ---- an agent inside, which is this program ---- */
 
 #define CHANNEL_MS 300
@@ -505,6 +564,8 @@ int main(int argc, char **argv)
 	tcase_add_test(t, broker_killed_while_frozen);
 	tcase_add_test(t, double_fork_refused);
 	tcase_add_test(t, adopted);
+	tcase_add_test(t, ceiling);
+	tcase_add_test(t, asked_on_the_terminal);
 	tcase_add_test(t, answered_while_frozen);
 	tcase_add_test(t, stuck);
 	tcase_add_test(t, store_fails);
