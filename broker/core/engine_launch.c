@@ -20,9 +20,9 @@ static bool adopted_by(const struct session *s, const struct command_hello *h)
 	const struct str *a = s->s.adopter;
 
 	return a && a->len == h->agent.len + 1 + h->key.len &&
-	       memcmp(a->data, h->agent.data, h->agent.len) == 0 &&
-	       !a->data[h->agent.len] &&
-	       (!h->key.len || memcmp(a->data + h->agent.len + 1, h->key.data, h->key.len) == 0);
+	       memcmp(a->data, h->agent.data, h->agent.len) == 0 && !a->data[h->agent.len] &&
+	       (!h->key.len ||
+		       memcmp(a->data + h->agent.len + 1, h->key.data, h->key.len) == 0);
 }
 
 int session_adopt(struct engine *e, const struct command *c, struct session **out)

@@ -80,8 +80,9 @@ int cgroup_of_fd(int fd, const char *name, char **out)
 	rc = -EINVAL;
 	skip = strcmp(point, "/") == 0 ? 0 : strlen(point);
 	n = strlen(path);
-	if (n < skip + strlen(name) + 2 || strncmp(path, point, skip) != 0 || path[skip] != '/' ||
-		strcmp(path + n - strlen(name), name) != 0 || path[n - strlen(name) - 1] != '/')
+	if (n < skip + strlen(name) + 2 || strncmp(path, point, skip) != 0 ||
+		path[skip] != '/' || strcmp(path + n - strlen(name), name) != 0 ||
+		path[n - strlen(name) - 1] != '/')
 		goto out;
 	path[n - strlen(name) - 1] = '\0';
 	if (strcmp(root, "/") == 0)

@@ -219,7 +219,8 @@ void enforce_drop(struct enforcements *all, struct enforcement *e)
 	if (!e->killing)
 		enforce_hold(all, e, false, 0);
 	else if (e->kill >= 0 && !broker_within(all, e))
-		cgroup_write(e->kill, "1"); /* the subject has ended; so do those that it left */
+		cgroup_write(
+			e->kill, "1"); /* the subject has ended; so do those that it left */
 	e->over = true;
 	if (!e->launcher || !process_alive(e->launcher))
 		enforcement_free(all, e);
@@ -287,8 +288,8 @@ static bool is_launcher(void *arg, const struct process_id *id)
 	return false;
 }
 
-int enforce_cgroup_around(struct enforcements *all, const struct process *p,
-	struct enforcement **out)
+int enforce_cgroup_around(
+	struct enforcements *all, const struct process *p, struct enforcement **out)
 {
 	struct enforcement *e = NULL;
 	char *path = NULL;
@@ -308,8 +309,8 @@ int enforce_cgroup_around(struct enforcements *all, const struct process *p,
 	return e != NULL;
 }
 
-int enforce_launcher_above(struct enforcements *all, struct process *p,
-	struct enforcement **out)
+int enforce_launcher_above(
+	struct enforcements *all, struct process *p, struct enforcement **out)
 {
 	struct below b = {.all = all, .self = &p->id};
 	int rc = 0;

@@ -86,10 +86,10 @@ int64_t enforce_next(const struct enforcements *all); /* 0: nothing to do */
  * The enforcement whose cgroup a process sits in; and the one whose launcher it stands below.
  * 1, 0: none; negative: it can't be told.
  */
-int enforce_cgroup_around(struct enforcements *all, const struct process *p,
-	struct enforcement **out);
-int enforce_launcher_above(struct enforcements *all, struct process *p,
-	struct enforcement **out);
+int enforce_cgroup_around(
+	struct enforcements *all, const struct process *p, struct enforcement **out);
+int enforce_launcher_above(
+	struct enforcements *all, struct process *p, struct enforcement **out);
 /* The launcher of a session has died: what it launched does not outlive it. */
 void enforce_launcher_died(struct enforcements *all, const struct process_id *id);
 

@@ -47,10 +47,11 @@ static const char *cgroup_judge(struct gateway *g, const struct client *client,
 	if (!in)
 		return "the subject does not sit in that cgroup";
 	if (sits_in(client->peer->process, cgroup))
-		return "the caller sits in that cgroup: it has to be the launched program's alone";
+		return "the caller sits in that cgroup: it has to be the launched program's "
+		       "alone";
 	if (sits_in(g->self, cgroup))
 		return "the broker sits in that cgroup";
-	TAILQ_FOREACH(c, &g->frontends, entry)
+	TAILQ_FOREACH (c, &g->frontends, entry)
 		if (c->peer && c->peer->process && !c->refused && !c->closed &&
 			sits_in(c->peer->process, cgroup))
 			return "a frontend sits in that cgroup";
@@ -144,8 +145,8 @@ static struct enforce_change *change_new(struct gateway *g)
 	return items;
 }
 
-void offer_stage(struct gateway *g, struct process *subject, uint32_t uid,
-	struct enforce_offer *offer)
+void offer_stage(
+	struct gateway *g, struct process *subject, uint32_t uid, struct enforce_offer *offer)
 {
 	struct enforce_change *c = change_new(g);
 
@@ -180,10 +181,10 @@ static void session_patient(const struct session *s, bool patient)
 	const struct session *child;
 	struct link *l;
 
-	LIST_FOREACH(l, &s->links, in_session)
+	LIST_FOREACH (l, &s->links, in_session)
 		if (client_of(l)->peer)
 			peer_patient(client_of(l)->peer, patient);
-	LIST_FOREACH(child, &s->children, in_parent)
+	LIST_FOREACH (child, &s->children, in_parent)
 		session_patient(child, patient);
 }
 
@@ -268,26 +269,27 @@ bool enforce_refuses(struct gateway *g, struct process *p, bool anew)
 	       (anew && enforce_launcher_above(&g->enforcements, p, &e) != 0);
 }
 
-/* Does somebody in the session wait for a verdict who has given up waiting, as soon as it can? */
+/* Does somebody in the session wait for a verdict who has given up waiting, as soon as it can?
+ */
 static bool waits_in_vain(const struct session *s, int64_t now)
 {
 	const struct session *child;
 	const struct turn *t;
 	const struct request *q;
 
-	LIST_FOREACH(t, &s->turns, in_session)
-		TAILQ_FOREACH(q, &t->requests, in_turn)
+	LIST_FOREACH (t, &s->turns, in_session)
+		TAILQ_FOREACH (q, &t->requests, in_turn)
 			if (s->s.r.channel_ms && q->s.r.state == REQUEST_HELD && q->s.waiter &&
 				now - q->s.r.since >= s->s.r.channel_ms * 1000)
 				return true;
-	LIST_FOREACH(child, &s->children, in_parent)
+	LIST_FOREACH (child, &s->children, in_parent)
 		if (waits_in_vain(child, now))
 			return true;
 	return false;
 }
 
-bool enforce_stuck(struct gateway *g, struct client *client, uint32_t call,
-	const struct uuid *session)
+bool enforce_stuck(
+	struct gateway *g, struct client *client, uint32_t call, const struct uuid *session)
 {
 	const struct session *s;
 	struct enforcement *e;
@@ -304,7 +306,8 @@ bool enforce_stuck(struct gateway *g, struct client *client, uint32_t call,
 	}
 	if (refused)
 		answer_error(g, client, call, WIRE_STATE,
-			"it stood still for longer than its agent waits for an answer: it would run "
+			"it stood still for longer than its agent waits for an answer: it "
+			"would run "
 			"the call without one; it can only be killed",
 			"state", bytes_of("stuck"));
 	return refused;

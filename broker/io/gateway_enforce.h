@@ -30,8 +30,8 @@ int offer_take(struct gateway *g, struct client *client, const struct wire_frame
 	const struct wire_agent_hello *m, struct process *subject, struct enforce_offer **out);
 void offer_free(struct enforce_offer *offer); /* NULL is fine */
 /* It is taken up with the batch, and the callee's. */
-void offer_stage(struct gateway *g, struct process *subject, uint32_t uid,
-	struct enforce_offer *offer);
+void offer_stage(
+	struct gateway *g, struct process *subject, uint32_t uid, struct enforce_offer *offer);
 /* Of an effect. -ENOMEM. */
 int enforce_change(struct gateway *g, const struct process_id *id, bool kill, int64_t grace);
 /* After the commit, or its failure. */
@@ -45,8 +45,8 @@ bool enforce_refuses(struct gateway *g, struct process *p, bool anew);
  * Before sessions are resumed or a turn is ended: of those that have stood still for longer
  * than what waits in them does. Answers, and true, if it is that very one. session NULL: all.
  */
-bool enforce_stuck(struct gateway *g, struct client *client, uint32_t call,
-	const struct uuid *session);
+bool enforce_stuck(
+	struct gateway *g, struct client *client, uint32_t call, const struct uuid *session);
 /* How a session is held. */
 const char *enforce_of(struct gateway *g, const struct session *s, bool *held);
 

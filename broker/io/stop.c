@@ -113,7 +113,8 @@ static bool stands(char state)
 	return state == 'T' || state == 't' || state == 'Z' || state == 'X';
 }
 
-static const struct process_id *tree_find(const struct stop_tree *t, const struct process_id *id)
+static const struct process_id *tree_find(
+	const struct stop_tree *t, const struct process_id *id)
 {
 	for (size_t i = t->n; i-- > 0;)
 		if (process_id_compare(&t->items[i], id) == 0)
@@ -137,8 +138,8 @@ static int tree_add(struct stop_tree *t, const struct process_id *id)
 }
 
 /* 1: it, or one that it may yet start, does not stand still. */
-static int stop_one(struct stop_tree *t, struct walk *w, uint32_t pid, uint32_t parent,
-	bool take_over)
+static int stop_one(
+	struct stop_tree *t, struct walk *w, uint32_t pid, uint32_t parent, bool take_over)
 {
 	struct process_stat st;
 	struct process_id id;
@@ -188,7 +189,8 @@ int stop_pass(struct stop_tree *t, const struct stop_root *root, bool take_over)
 	int again = 0, rc = walk_begin(&w, root);
 
 	for (; rc >= 0 && w.at < w.n; w.at++) {
-		/* children come after their parent was seen to stand still, or in the next pass */
+		/* children come after their parent was seen to stand still, or in the next pass
+		 */
 		rc = stop_one(t, &w, w.pids[w.at], w.parents[w.at], take_over);
 		again |= rc > 0;
 		if (rc >= 0)

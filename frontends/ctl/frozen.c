@@ -96,7 +96,8 @@ void frozen_look(struct doctor *d, bool wanted)
 {
 	struct items sessions = {0};
 	char *roots[2] = {mount_find(), NULL};
-	FTS *fts = roots[0] ? fts_open(roots, FTS_PHYSICAL | FTS_NOSTAT | FTS_NOCHDIR, NULL) : NULL;
+	FTS *fts = roots[0] ? fts_open(roots, FTS_PHYSICAL | FTS_NOSTAT | FTS_NOCHDIR, NULL)
+			    : NULL;
 	FTSENT *e;
 
 	/* without a broker all that are frozen are nobody's */
@@ -113,8 +114,10 @@ void frozen_look(struct doctor *d, bool wanted)
 			thaw(d, e->fts_path);
 		else
 			doctor_findf(d, FINDING_WARNING,
-				"wait, if the broker has just been started: its approval-run says "
-				"hello again; else 'approvalctl doctor --thaw', or kill what is in it",
+				"wait, if the broker has just been started: its approval-run "
+				"says "
+				"hello again; else 'approvalctl doctor --thaw', or kill what "
+				"is in it",
 				"%s is frozen, and no broker holds it", e->fts_path);
 	}
 	if (fts)

@@ -38,8 +38,7 @@ int ctl_kill(void *ctl, struct options *o)
 	if (key == OPTIONS_EXIT)
 		return o->status;
 	if (o->n_operands != 1)
-		return options_wrong(
-			o, o->n_operands ? "one session" : "a session is missing");
+		return options_wrong(o, o->n_operands ? "one session" : "a session is missing");
 
 	int status = ctl_open_frontend(c);
 

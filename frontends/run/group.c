@@ -210,7 +210,8 @@ bool group_make(struct group *g, pid_t pid, struct text *why)
 static void await_empty(const char *folder)
 {
 	const int64_t until = now_ms() + POPULATED_MS;
-	struct pollfd p = {.fd = file_open(folder, "cgroup.events", O_RDONLY), .events = POLLPRI};
+	struct pollfd p = {
+		.fd = file_open(folder, "cgroup.events", O_RDONLY), .events = POLLPRI};
 	char text[256];
 	ssize_t n;
 

@@ -90,8 +90,9 @@ static int session_open(struct run *r)
 
 	if (!grouped && !strcmp(enforce, "freeze")) {
 		run_say(r, "no cgroup of its own (%s)%s", text_string(&why),
-			r->forced ? "" : ": while it is suspended nothing is released to it, "
-					 "but it runs on (see --stop)");
+			r->forced ? ""
+				  : ": while it is suspended nothing is released to it, "
+				    "but it runs on (see --stop)");
 		enforce = "protocol";
 	}
 	text_free(&why);
@@ -128,8 +129,9 @@ static char *socket_find(struct run *r)
 	if (!err && !(path = strdup(approval_socket(a))))
 		err = -ENOMEM;
 	if (err)
-		run_say(r, "%s", err == -EINVAL ? "a name or value that the protocol does not admit"
-						: strerror(-err));
+		run_say(r, "%s",
+			err == -EINVAL ? "a name or value that the protocol does not admit"
+				       : strerror(-err));
 	approval_free(a);
 	return path;
 }
@@ -251,7 +253,8 @@ static int loop(struct run *r)
 		result = signals_take(r);
 		approval_dispatch(r->client);
 		if (approval_hello(r->client))
-			watch_session(w, approval_value_text(approval_hello(r->client), "session"));
+			watch_session(
+				w, approval_value_text(approval_hello(r->client), "session"));
 		if (w->client && approval_dispatch(w->client) < 0 && result < 0) {
 			watch_close(w);
 			*w = (struct watch){.run = r};
@@ -266,8 +269,8 @@ static int loop(struct run *r)
 
 static int signals_open(struct run *r)
 {
-	static const int taken[] = {SIGCHLD, SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2,
-		SIGTSTP, SIGCONT};
+	static const int taken[] = {
+		SIGCHLD, SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2, SIGTSTP, SIGCONT};
 	const struct sigaction def = {.sa_handler = SIG_DFL}, ign = {.sa_handler = SIG_IGN};
 	struct sigaction action;
 	sigset_t mask, blocked;

@@ -36,7 +36,8 @@ static void busctl_exec(const char *name, const char *pid, int out)
 bool scope_make(const char *name, pid_t pid, struct text *why)
 {
 	char number[16], said[256] = "";
-	const char *bus = getenv("DBUS_SESSION_BUS_ADDRESS"), *runtime = getenv("XDG_RUNTIME_DIR");
+	const char *bus = getenv("DBUS_SESSION_BUS_ADDRESS"),
+		   *runtime = getenv("XDG_RUNTIME_DIR");
 	int out[2], status = 0;
 	size_t len = 0;
 	ssize_t n;

@@ -27,7 +27,8 @@ static const char *const amounts[] = {"tokens", "time_ms", "wall_ms", "calls", "
 #define AMOUNTS (sizeof(amounts) / sizeof(amounts[0]))
 
 static const struct option_def options[] = {
-	{OPTION_NAME, "name", "NAME", "how people are told of it (default: the program's name)"},
+	{OPTION_NAME, "name", "NAME",
+		"how people are told of it (default: the program's name)"},
 	{OPTION_TOKENS, "budget-tokens", "N", "suspend a turn that has used so many tokens"},
 	{OPTION_TIME, "budget-time", "DURATION", "that was active for so long"},
 	{OPTION_WALL, "budget-wall", "DURATION", "that has lasted so long"},

@@ -95,7 +95,8 @@ static pid_t session_find(void)
 	pid_t pid = 0;
 
 	while (!pid) {
-		bench_need(approval_call_wait(frontend, "sessions", none, 1, 10000, &sessions) == 0,
+		bench_need(approval_call_wait(
+				   frontend, "sessions", none, 1, 10000, &sessions) == 0,
 			"sessions");
 		item = approval_value_at(approval_value_get(sessions, "items"), 0);
 		pid = (pid_t)approval_value_int(approval_value_get(item, "pid"));
@@ -283,11 +284,13 @@ int main(int argc, char **argv)
 		land();
 		printf("%3u processes, cgroup.freeze by hand: p50 %8.0f us  p99 %8.0f us\n", n,
 			hand.p50_us, hand.p99_us);
-		printf("%3u processes, suspend, frozen:       p50 %8.0f us  p99 %8.0f us  ratio "
+		printf("%3u processes, suspend, frozen:       p50 %8.0f us  p99 %8.0f us  "
+		       "ratio "
 		       "%.2f, %.2f; %.0f steps of a loop\n",
 			n, freeze.p50_us, freeze.p99_us, freeze.p50_us / hand.p50_us,
 			freeze.p99_us / hand.p99_us, freeze.steps);
-		printf("%3u processes, suspend, stopped:      p50 %8.0f us  p99 %8.0f us  ratio "
+		printf("%3u processes, suspend, stopped:      p50 %8.0f us  p99 %8.0f us  "
+		       "ratio "
 		       "%.2f, %.2f; %.0f steps of a loop\n",
 			n, stop.p50_us, stop.p99_us, stop.p50_us / hand.p50_us,
 			stop.p99_us / hand.p99_us, stop.steps);

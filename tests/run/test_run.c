@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* approval-run, and what the broker does to whom it launched: real processes in real cgroups. */
+/* approval-run, and what the broker does to whom it launched: real processes in real cgroups.
+ */
 #include "config.h"
 
 #include <check.h>
@@ -38,8 +39,8 @@ static void teardown(void)
 	do {                                                                                   \
 		struct run r_;                                                                 \
 		RUN_WHOLE(&r_, __VA_ARGS__);                                                   \
-		ck_assert_msg(r_.status == (want), "status %d: %s%s", r_.status, r_.text,     \
-			r_.error);                                                             \
+		ck_assert_msg(                                                                 \
+			r_.status == (want), "status %d: %s%s", r_.status, r_.text, r_.error); \
 		run_free(&r_);                                                                 \
 	} while (0)
 
@@ -58,11 +59,14 @@ START_TEST(exit_status)
 	struct run r;
 
 	ck_assert_int_eq(status_of(NULL, "echo $$; read x; exit 7"), 7);
-	ck_assert_int_eq(status_of("--protocol", "echo $$; read x; kill -USR2 $$"), 128 + SIGUSR2);
-	run_program(&r, "./approval-run", (const char *const[]){"--", "/no/such/program", NULL});
+	ck_assert_int_eq(
+		status_of("--protocol", "echo $$; read x; kill -USR2 $$"), 128 + SIGUSR2);
+	run_program(
+		&r, "./approval-run", (const char *const[]){"--", "/no/such/program", NULL});
 	ck_assert_int_eq(run_wait(&r), 127);
 	run_free(&r);
-	run_program(&r, "./approval-run", (const char *const[]){"--budget-cost", "5,0", "x", NULL});
+	run_program(
+		&r, "./approval-run", (const char *const[]){"--budget-cost", "5,0", "x", NULL});
 	ck_assert_int_eq(run_wait(&r), 2);
 	run_free(&r);
 }
@@ -72,7 +76,8 @@ START_TEST(signals_forwarded)
 {
 	struct launch l;
 
-	launch_start(&l, NULL, "trap 'echo got; exit 3' TERM; echo $$; while :; do sleep 1; done");
+	launch_start(
+		&l, NULL, "trap 'echo got; exit 3' TERM; echo $$; while :; do sleep 1; done");
 	kill(l.run.pid, SIGTERM);
 	ck_assert_str_eq(run_line(&l.run), "got");
 	ck_assert_int_eq(launch_wait(&l), 3);
@@ -159,7 +164,8 @@ START_TEST(stopped)
 	launch_start(&l, "--stop", FORKS);
 	for (int i = 0; i < 10; i++) {
 		CTL(0, "suspend", l.session);
-		/* no event tells that all of them stand; the broker looks at them until they do */
+		/* no event tells that all of them stand; the broker looks at them until they do
+		 */
 		for (unsigned n = 0, still = 0; still < 3; n++) {
 			still = running(&l) ? 0 : still + 1;
 			ck_assert_uint_lt(n, 100000);
@@ -269,7 +275,8 @@ static void refused_inside(const char *option)
 	FILE *f;
 
 	snprintf(script, sizeof(script),
-		"echo $$; (setsid sh -c '%s list >%s/said 2>&1; echo $? >%s/status; echo done' &); "
+		"echo $$; (setsid sh -c '%s list >%s/said 2>&1; echo $? >%s/status; echo done' "
+		"&); "
 		"read x; exit 0",
 		getenv("APPROVALCTL") ? getenv("APPROVALCTL") : "./approvalctl", broker.dir,
 		broker.dir);
@@ -300,8 +307,9 @@ START_TEST(adopted)
 	struct run r;
 	unsigned n = 0;
 
-	launch_start(&l, NULL, "echo $$; for k in 1 2 3; do ./approvalctl check -- ls >&2; done; "
-			       "echo done; read x; exit 0");
+	launch_start(&l, NULL,
+		"echo $$; for k in 1 2 3; do ./approvalctl check -- ls >&2; done; "
+		"echo done; read x; exit 0");
 	ck_assert_str_eq(run_line(&l.run), "done");
 	ck_assert_int_eq(RUN_WHOLE(&r, "sessions", "--json"), 0);
 	for (const char *at = r.text; (at = strchr(at, '\n')); at++)

@@ -5,23 +5,23 @@
 #include "tests/unit/core_fixture.h"
 
 #define READY                                                                                  \
-	"A hello run_1", "A<hello run_1 normal -", "H hello", "H<greeting", "H subscribe", "H<page"
+	"A hello run_1", "A<hello run_1 normal -", "H hello", "H<greeting", "H subscribe",     \
+		"H<page"
 
 /* clang-format off: pairs of a line and what must be told */
 SCENARIO(adopted, READY, "B hello s1 pid=20 chain=10", "!watch; B<hello run_1",
-	"C hello s1 pid=21 chain=10", "!watch; C<hello run_1",
-	"D hello s2 pid=22 chain=10", "H:session s2; D<hello s2",
-	"B request c1 Bash", "H:offered c1", "C request c1 Bash", "B!gone",
-	"H suspend run_1", "hold 10", "H resume run_1", "hold 10")
+	"C hello s1 pid=21 chain=10", "!watch; C<hello run_1", "D hello s2 pid=22 chain=10",
+	"H:session s2; D<hello s2", "B request c1 Bash", "H:offered c1", "C request c1 Bash",
+	"B!gone", "H suspend run_1", "hold 10", "H resume run_1", "hold 10")
 
 SCENARIO(next_after_bye, READY, "B hello s1 pid=20 chain=10", "B<hello run_1",
 	"B request c1 Bash", "H:offered c1", "B bye end", "!ended; B<; ",
-	"C hello s3 pid=21 chain=10", "!watch; C<hello run_1",
-	"D hello s1 pid=22 chain=10", "D<hello s1")
+	"C hello s3 pid=21 chain=10", "!watch; C<hello run_1", "D hello s1 pid=22 chain=10",
+	"D<hello s1")
 
 SCENARIO(suspended_is_not_left, READY, "B hello s1 pid=20 chain=10", "B<hello run_1",
-	"H suspend run_1", "hold 10", "B bye end", "!hold; B<; ",
-	"C hello s3 pid=21 chain=10", "C<hello s3", "C request c1 Bash", "hold 21; C~c1 HELD")
+	"H suspend run_1", "hold 10", "B bye end", "!hold; B<; ", "C hello s3 pid=21 chain=10",
+	"C<hello s3", "C request c1 Bash", "hold 21; C~c1 HELD")
 
 SCENARIO(own_id, READY, "B hello run_1 pid=20 chain=10", "!watch; B<hello run_1",
 	"C hello s1 pid=21 chain=10", "C<hello run_1")
