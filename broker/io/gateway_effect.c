@@ -329,19 +329,29 @@ static void take_event(struct gateway *g, const struct effect *e)
 	stage_end(g, client_of_frontend(e->frontend), false);
 }
 
+/* The turn whose cause suspends this one: itself, or the nearest of an ancestor. */
+static const struct turn *suspended_by(const struct turn *t)
+{
+	for (const struct session *s = t->s.session; !t->s.r.causes && s; s = s->s.parent)
+		if (s->s.turn && s->s.turn->s.r.causes)
+			return s->s.turn;
+	return t;
+}
+
 static void take_note(struct gateway *g, const struct effect *e)
 {
 	struct wire_buffer *b = stage_begin(g);
 	struct wire_open m;
-	const struct turn *t = e->note.turn;
+	const struct turn *t = e->note.turn, *by;
 
 	switch (e->note.kind) {
 	case NOTE_SUSPENDED:
 		wire_pack_notify(b, bytes_of("turn_suspended"));
 		wire_map_open(&m, b);
 		item_put_id(&m, "turn", ID_TURN, &t->s.r.id);
-		wire_map_strz(&m, "cause", t->s.r.causes & CAUSE_BUDGET ? "budget" : "hand");
-		wire_map_str(&m, "reason", str_bytes(t->s.r.reason));
+		by = suspended_by(t);
+		wire_map_strz(&m, "cause", by->s.r.causes & CAUSE_BUDGET ? "budget" : "hand");
+		wire_map_str(&m, "reason", str_bytes(by->s.r.reason));
 		break;
 	case NOTE_RESUMED:
 		wire_pack_notify(b, bytes_of("turn_resumed"));
