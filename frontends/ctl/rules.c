@@ -179,6 +179,12 @@ static int rules_add(struct ctl *c, struct options *o, const struct given *g)
 		return options_wrong(o, "add takes one rule, as one word: 'allow Bash(make)'");
 	if (g->scope && options_word(o, g->scope, scopes))
 		return STATUS_USAGE;
+	if (g->scope && !g->session && strcmp(g->scope, "user") != 0 &&
+		(!g->project || strcmp(g->scope, "project") != 0))
+		return options_wrong(o, "--scope %s wants --session SESSION%s", g->scope,
+			strcmp(g->scope, "project") == 0 ? ", or --project FOLDER" : "");
+	if (g->project && *g->project != '/')
+		return options_wrong(o, "'%s': the folder of a project is absolute", g->project);
 	status = ctl_open_frontend(c);
 	if (!status && g->session)
 		status = ctl_resolve(c, g->session, "session", &session);
@@ -320,6 +326,9 @@ int ctl_rules(void *ctl, struct options *o)
 		case OPTION_EXPIRES:
 			if (options_duration(o, o->value, &g.expires))
 				return STATUS_USAGE;
+			if (g.expires == 0)
+				return options_wrong(
+					o, "a rule is in force for some time, or without end");
 			break;
 		default: ctl_option(c, o, key);
 		}

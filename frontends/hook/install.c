@@ -36,6 +36,28 @@ static int install_fail(struct install *i, const char *path, int error, const ch
 	return STATUS_FAILED;
 }
 
+/*
+ * A program that was built and not installed is started by a script of the same name one
+ * folder above, without which it does not find its library.
+ */
+static void build_script(char *path)
+{
+	static const char hidden[] = "/.libs/";
+	char *const at = strstr(path, hidden);
+	const char *name;
+	char script[PATH_MAX];
+
+	if (!at || strchr(at + sizeof(hidden) - 1, '/'))
+		return;
+	name = at + sizeof(hidden) - 1;
+	if (strncmp(name, "lt-", 3) == 0)
+		name += 3;
+	if (snprintf(script, sizeof(script), "%.*s/%s", (int)(at - path), path, name) <
+			(int)sizeof(script) &&
+		access(script, X_OK) == 0)
+		memcpy(path, script, strlen(script) + 1);
+}
+
 /* The program that settings are to name: absolute, and there. */
 static int install_command(struct install *i, const char *given)
 {
@@ -46,6 +68,7 @@ static int install_command(struct install *i, const char *given)
 		if (n < 0)
 			return -errno;
 		i->command[n] = '\0';
+		build_script(i->command);
 	} else if (!realpath(given, i->command)) {
 		return -errno;
 	} else if (given[0] == '/') {

@@ -23,7 +23,10 @@ static bool probe_replaced(const char *const *added, const char *entry)
 	return false;
 }
 
-/* Our environment with the additions, which win. */
+/*
+ * Our environment with the additions, which win. Where libraries are looked for goes: the
+ * script that starts a program that is not installed sets that, and no agent has it.
+ */
 static char **probe_environment(const char *const *added)
 {
 	size_t n = 0, m = 0, i;
@@ -39,7 +42,8 @@ static char **probe_environment(const char *const *added)
 	for (i = 0; i < m; i++)
 		env[i] = (char *)(uintptr_t)added[i];
 	for (i = 0; i < n; i++)
-		if (!probe_replaced(added, environ[i]))
+		if (!probe_replaced(added, environ[i]) &&
+			strncmp(environ[i], "LD_LIBRARY_PATH=", 16) != 0)
 			env[m++] = environ[i];
 	return env;
 }

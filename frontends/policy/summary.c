@@ -36,6 +36,7 @@ int summary_add(struct summary *s, enum answer answer, const char *tool, const c
 
 		if (at->answer == answer && !strcmp(at->tool, tool) && !strcmp(at->why, why)) {
 			at->n++;
+			at->differ |= strcmp(at->first, first) != 0;
 			return 0;
 		}
 	}
@@ -46,7 +47,7 @@ int summary_add(struct summary *s, enum answer answer, const char *tool, const c
 	if (!grown)
 		return -ENOMEM;
 	s->items = grown;
-	item = (struct summary_item){answer, strdup(tool), strdup(why), strdup(first), 1};
+	item = (struct summary_item){answer, strdup(tool), strdup(why), strdup(first), 1, false};
 	if (!item.tool || !item.why || !item.first) {
 		item_free(&item);
 		return -ENOMEM;
@@ -123,7 +124,7 @@ static void items_print(
 			continue;
 		text_printf(t, "  %6" PRIu64 "  ", item->n);
 		text_terminal(t, item->first, strlen(item->first), 0);
-		text_add(t, "  (");
+		text_add(t, item->differ ? ", and others  (" : "  (");
 		text_terminal(t, item->why, strlen(item->why), 0);
 		text_add(t, ")\n");
 	}

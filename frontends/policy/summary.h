@@ -12,6 +12,7 @@ struct summary_item {
 	enum answer answer;
 	char *tool, *why, *first; /* hostile; first: the first such call */
 	uint64_t n;
+	bool differ; /* they are not all alike */
 };
 
 struct summary {

@@ -271,6 +271,8 @@ START_TEST(doctor)
 {
 	char *text, path[256];
 	struct json_object *j;
+	int status, elsewhere = 0;
+	struct run r;
 
 	/* the variables of this test are what it warns of */
 	text = OUTPUT(STATUS_FAILED, "doctor");
@@ -285,16 +287,22 @@ START_TEST(doctor)
 	setenv("XDG_RUNTIME_DIR", live.broker.dir, 1);
 	snprintf(path, sizeof(path), "mv %s/run %s/approvald", live.broker.dir, live.broker.dir);
 	ck_assert_int_eq(system(path), 0);
-	text = OUTPUT(0, "doctor", "--json");
-	for (char *save, *line = strtok_r(text, "\n", &save); line;
+	status = RUN_WHOLE(&r, "doctor", "--json");
+	for (char *save, *line = strtok_r(r.text, "\n", &save); line;
 		line = strtok_r(NULL, "\n", &save)) {
 		j = json_tokener_parse(line);
 		ck_assert_ptr_nonnull(j);
-		ck_assert(!strcmp(json_text(j, "level"), "ok") ||
-			  !strcmp(json_text(j, "level"), "note"));
+		/* what another test holds meanwhile is no broker's that is known here */
+		if (strstr(json_text(j, "what"), "/approval-run-"))
+			elsewhere = 1;
+		else
+			ck_assert_msg(!strcmp(json_text(j, "level"), "ok") ||
+					      !strcmp(json_text(j, "level"), "note"),
+				"%s", line);
 		json_object_put(j);
 	}
-	free(text);
+	ck_assert_int_eq(status, elsewhere);
+	run_free(&r);
 
 	snprintf(path, sizeof(path), "chmod 755 %s/approvald", live.broker.dir);
 	ck_assert_int_eq(system(path), 0);

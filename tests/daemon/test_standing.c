@@ -426,6 +426,16 @@ START_TEST(ctl)
 	run_free(&r);
 	ck_assert_int_eq(RUN_WHOLE(&r, "rules", "add"), 2);
 	run_free(&r);
+	/* what would be a rule without end, or for nobody knows what */
+	ck_assert_int_eq(RUN_WHOLE(&r, "rules", "add", "--expires", "0s", "deny Bash"), 2);
+	run_free(&r);
+	ck_assert_int_eq(RUN_WHOLE(&r, "rules", "add", "--scope", "project", "deny Bash"), 2);
+	ck_assert_msg(strstr(r.error, "--project FOLDER") != NULL, "%s", r.error);
+	run_free(&r);
+	ck_assert_int_eq(RUN_WHOLE(&r, "rules", "add", "--scope", "turn", "deny Bash"), 2);
+	run_free(&r);
+	ck_assert_int_eq(RUN_WHOLE(&r, "rules", "add", "--project", "p", "deny Bash"), 2);
+	run_free(&r);
 	ck_assert_int_eq(RUN_WHOLE(&r, "rules", "remove", "x"), 2);
 	run_free(&r);
 	ck_assert_int_eq(RUN_WHOLE(&r, "rules", "frob"), 2);

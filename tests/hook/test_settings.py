@@ -171,6 +171,14 @@ class Install(SettingsTest):
         self.assertEqual(status, 1)
         self.assertIn("leads nowhere", err)
 
+    def test_names_what_runs_by_itself(self) -> None:
+        """Whatever started this one, the program that the settings name needs nothing of it."""
+        self.assertEqual(self.run_it("install", "claude")[0], 0)
+        command = json.loads(self.get())["hooks"]["PreToolUse"][0]["hooks"][0]["command"]
+        env = {k: v for k, v in os.environ.items() if k != "LD_LIBRARY_PATH"}
+        p = subprocess.run([command, "--version"], capture_output=True, timeout=120, env=env)
+        self.assertEqual((p.returncode, p.stderr), (0, b""))
+
     def test_read_only(self) -> None:
         self.put('{"a": 1}', 0o444)
         status, _, err = self.install()

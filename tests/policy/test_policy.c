@@ -306,11 +306,13 @@ START_TEST(headless)
 	asks(STATUS_DENIED, "mkdir x");
 	asks(STATUS_DENIED, "chmod x");
 	asks(STATUS_DENIED, "echo \"\033[2J\"; frobnicate");
+	asks(STATUS_DENIED, "frobnicate more");
 	policy_stop(&p);
 	has(p.text, "\nallowed: 2\n       2  approvalctl: Bash: ");
 	has(p.text, "\ndenied: 1\n");
 	has(p.text, "\ndenied, since nobody is there to be asked: 1\n");
-	has(p.text, "\ndenied, since nothing allowed it: 1\n");
+	has(p.text, "\ndenied, since nothing allowed it: 2\n");
+	has(p.text, ", and others  (");
 	has(p.text, "(ci.policy:2: deny Bash(mkdir x))\n");
 	ck_assert_ptr_null(strchr(p.text, '\033'));
 	run_free(&p);
