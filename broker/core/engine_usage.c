@@ -29,6 +29,7 @@ int turn_note_last(struct engine *e, struct turn *t)
 
 	if (!key.data)
 		return 0;
+	TRY(entity_touch(&e->r, s));
 	l = calloc(1, sizeof(*l) + key.len);
 	if (!l)
 		return -ENOMEM;
@@ -40,10 +41,7 @@ int turn_note_last(struct engine *e, struct turn *t)
 	memcpy(l->key, key.data, key.len);
 	text = str_new(l, size);
 	free(l);
-	if (!text)
-		return -ENOMEM;
-	TRY(entity_touch(&e->r, s));
-	return entity_set_str(&e->r, s, &s->s.last, text);
+	return text ? entity_set_str(&e->r, s, &s->s.last, text) : -ENOMEM;
 }
 
 static bool last_is(const struct engine *e, const struct session *s, struct bytes key,
@@ -65,19 +63,18 @@ static int last_save(
 	struct engine *e, struct session *s, const struct last_turn *l, struct bytes key)
 {
 	const size_t at = offsetof(struct last_turn, key);
-	char *copy = malloc(at + key.len + 1);
 	struct str *text = NULL;
+	char *copy;
 
+	TRY(entity_touch(&e->r, s));
+	copy = malloc(at + key.len + 1);
 	if (copy) {
 		memcpy(copy, l, at);
 		memcpy(copy + at, key.data, key.len);
 		text = str_new(copy, at + key.len);
 	}
 	free(copy);
-	if (!text)
-		return -ENOMEM;
-	TRY(entity_touch(&e->r, s));
-	return entity_set_str(&e->r, s, &s->s.last, text);
+	return text ? entity_set_str(&e->r, s, &s->s.last, text) : -ENOMEM;
 }
 
 /* ---- reports ---- */
