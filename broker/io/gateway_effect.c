@@ -420,6 +420,10 @@ int effects_take(struct gateway *g, struct bytes by, const struct effects *out)
 		}
 		if (err == 0 && g->stage.error)
 			err = g->stage.error;
+		/* what is to stand still does so, though the step can't be recorded */
+		while (err < 0 && ++i < out->n)
+			if (out->items[i].type == EFFECT_HOLD)
+				enforce_change(g, &out->items[i].process, false, 0);
 		if (err < 0)
 			return err;
 	}

@@ -166,11 +166,14 @@ void offer_stage(
 int enforce_change(struct gateway *g, const struct process_id *id, bool kill, int64_t grace)
 {
 	struct enforce_change *c = change_new(g);
+	const struct session *s;
 
 	if (!c)
 		return -ENOMEM;
+	s = engine_subject_session(&g->engine, id);
 	c->id = *id;
 	c->kill = kill;
+	c->hold = s && engine_held(s);
 	c->grace = grace;
 	return 0;
 }
@@ -232,10 +235,44 @@ static void change_apply(struct gateway *g, struct enforce_change *c)
 		e->take_over = false;
 }
 
+/* The store works again: what it could not be told of is in force now, or has not happened. */
+static void enforce_settle(struct gateway *g)
+{
+	struct enforcement *e;
+	struct session *s;
+
+	TAILQ_FOREACH (e, &g->enforcements.list, entry) {
+		s = e->over ? NULL : engine_subject_session(&g->engine, &e->subject->id);
+		if (s && e->held != engine_held(s))
+			enforce_hold(&g->enforcements, e, !e->held, gateway_now(g).mono);
+	}
+	g->held_unrecorded = false;
+}
+
 void enforce_apply(struct gateway *g)
 {
 	for (size_t i = 0; i < g->n_enforce_changes; i++)
 		change_apply(g, &g->enforce_changes[i]);
+	if (g->held_unrecorded && !g->failing)
+		enforce_settle(g);
+	enforce_forget(g);
+}
+
+/* A ceiling that is reached holds, though the store fails; the step is tried again. */
+static void hold_unrecorded(struct gateway *g, const struct enforce_change *c)
+{
+	struct enforcement *e = enforce_find(&g->enforcements, &c->id);
+
+	if (!e || c->kill || c->offer || !c->hold)
+		return;
+	enforce_hold(&g->enforcements, e, true, gateway_now(g).mono);
+	g->held_unrecorded = true;
+}
+
+void enforce_fail(struct gateway *g)
+{
+	for (size_t i = 0; g->failing && i < g->n_enforce_changes; i++)
+		hold_unrecorded(g, &g->enforce_changes[i]);
 	enforce_forget(g);
 }
 

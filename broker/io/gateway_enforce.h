@@ -18,6 +18,7 @@ struct enforce_change {
 	struct enforce_offer *offer; /* NULL: none */
 	uint32_t uid;
 	bool kill;
+	bool hold; /* as the step left it, whether or not that will be committed */
 	int64_t grace;
 };
 
@@ -34,9 +35,10 @@ void offer_stage(
 	struct gateway *g, struct process *subject, uint32_t uid, struct enforce_offer *offer);
 /* Of an effect. -ENOMEM. */
 int enforce_change(struct gateway *g, const struct process_id *id, bool kill, int64_t grace);
-/* After the commit, or its failure. */
+/* After the commit; and after its failure, when what was to stand still does so all the same. */
 void enforce_apply(struct gateway *g);
-void enforce_forget(struct gateway *g);
+void enforce_fail(struct gateway *g);
+void enforce_forget(struct gateway *g); /* at the end */
 /* The session that a process is inside of, though not below its subject; false: none. */
 bool enforce_inside(struct gateway *g, struct process *p, struct process_id *subject);
 /* Does a frontend sit in what was launched as an agent? anew: its ancestors count, too. */

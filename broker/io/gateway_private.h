@@ -222,6 +222,7 @@ struct gateway {
 	struct enforcements enforcements;
 	struct enforce_change *enforce_changes;
 	size_t n_enforce_changes, enforce_changes_size;
+	bool held_unrecorded; /* some stand still by what could not be recorded */
 	bool may_stop; /* agents may ask to be stopped by signals */
 
 	/* rules */

@@ -107,7 +107,7 @@ void subject_apply(struct gateway *g)
 void subject_forget(struct gateway *g)
 {
 	g->n_changes = 0;
-	enforce_forget(g);
+	enforce_fail(g);
 }
 
 void subject_drop_all(struct gateway *g)

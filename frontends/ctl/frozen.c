@@ -99,9 +99,11 @@ void frozen_look(struct doctor *d, bool wanted)
 	FTS *fts = roots[0] ? fts_open(roots, FTS_PHYSICAL | FTS_NOSTAT | FTS_NOCHDIR, NULL)
 			    : NULL;
 	FTSENT *e;
+	bool broker;
 
 	/* without a broker all that are frozen are nobody's */
-	if (fts && d->c->client && approval_hello(d->c->client))
+	broker = d->c->client && approval_hello(d->c->client);
+	if (fts && broker)
 		items_fetch(d->c, "sessions", NULL, 0, &sessions);
 	while (fts && (e = fts_read(fts))) {
 		if (e->fts_info != FTS_D || strncmp(e->fts_name, PREFIX, sizeof(PREFIX) - 1))
@@ -112,12 +114,15 @@ void frozen_look(struct doctor *d, bool wanted)
 			continue;
 		if (wanted)
 			thaw(d, e->fts_path);
+		else if (broker) /* another one may be there */
+			doctor_findf(d, FINDING_NOTE,
+				"if there is no other broker, 'approvalctl doctor --thaw', or kill "
+				"what is in it",
+				"%s is frozen, but not by this broker", e->fts_path);
 		else
 			doctor_findf(d, FINDING_WARNING,
-				"wait, if the broker has just been started: its approval-run "
-				"says "
-				"hello again; else 'approvalctl doctor --thaw', or kill what "
-				"is in it",
+				"start the broker: approval-run says hello again; else 'approvalctl "
+				"doctor --thaw', or kill what is in it",
 				"%s is frozen, and no broker holds it", e->fts_path);
 	}
 	if (fts)
