@@ -287,7 +287,10 @@ START_TEST(checks)
 	ck_assert_str_eq(json_text(j, "verdict"), "ask");
 	json_object_put(j);
 	free(text);
-	/* what it is called through says that it executes, which is known of every command */
+	/* what it is called through says that it executes, which is known of every command;
+	 * valgrind resolves no path */
+	if (broker_valgrind())
+		return;
 	text = OUTPUT(0, "check", "--", "ls", "-l");
 	live_has(text, "allow\n");
 	free(text);
