@@ -131,7 +131,7 @@ static int edit_look(struct pending_call *p, struct command_decision *d, struct 
 		edit->text = draft.text;
 		draft.text = NULL;
 		d->facts = &edit->facts;
-		d->unseen = edit->timed_out;
+		d->unseen = edit->timed_out || edit->facts.flags & FACT_UNSEEN;
 		err = failed < 0 ? failed : 1;
 	}
 	facts_release(&draft);

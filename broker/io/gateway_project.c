@@ -219,7 +219,7 @@ static void take(struct gateway *g, struct project *p, struct project_file *file
 		return;
 	case PROJECT_FILE_NEW: take_text(g, p, file); return;
 	case PROJECT_FILE_SAME:
-		p->known = p->text != NULL;
+		p->known = p->seen && p->text;
 		/* one that can't be used was told of */
 		if (p->known && p->problem &&
 			memcmp(p->seen_hash, p->hash, sizeof(p->hash)) == 0) {
@@ -233,9 +233,8 @@ static void take(struct gateway *g, struct project *p, struct project_file *file
 		/* no home is read by the broker of a system: it has no right to */
 		p->known |= !g->user_mode && (file->error == EACCES || file->error == EPERM);
 		return;
-	case PROJECT_FILE_UNREAD: break;
+	case PROJECT_FILE_UNREAD: return; /* what was read before stays, and nothing else is known */
 	}
-	p->known = false;
 }
 
 /* ---- looking ---- */

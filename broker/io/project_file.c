@@ -31,7 +31,8 @@ static int failed(struct project_file *file, int error)
 		return bad(file, "it is a symbolic link", error);
 	if (error == ENOTDIR)
 		return bad(file, "there is a link, or no folder, on the way to it", error);
-	return bad(file, strerrordesc_np(error), error);
+	return bad(file, strerrordesc_np(error) ? strerrordesc_np(error) : "it can't be read",
+		error);
 }
 
 /* The last folder on the way; a negative errno. */

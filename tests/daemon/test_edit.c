@@ -174,6 +174,20 @@ START_TEST(a_link_hides_nothing)
 }
 END_TEST
 
+/* Of more operands than are looked at, some are not. */
+START_TEST(too_many)
+{
+	char many[1024] = "touch";
+
+	for (int i = 0; i < 70; i++)
+		snprintf(many + strlen(many), sizeof(many) - strlen(many), " ./z%d", i);
+	snprintf(many + strlen(many), sizeof(many) - strlen(many), " hidden");
+	DECIDE(many, NULL, "refused", NULL);
+	DECIDE("touch y", "touch z", "ok", "ok");
+	allowed(2);
+}
+END_TEST
+
 /* The call waits where the disk has to be asked, and then says the same. */
 START_TEST(looked_up_first)
 {
@@ -196,6 +210,7 @@ int main(void)
 	tcase_add_checked_fixture(t, setup, teardown);
 	tcase_add_test(t, a_link_hides_nothing);
 	tcase_add_test(t, looked_up_first);
+	tcase_add_test(t, too_many);
 	suite_add_tcase(s, t);
 	srunner_run_all(sr, CK_NORMAL);
 	failed = srunner_ntests_failed(sr);

@@ -102,6 +102,21 @@ START_TEST(lists_of_files)
 }
 END_TEST
 
+/* An operand that is written to, or a clock that is set. */
+START_TEST(operands_that_are_no_input)
+{
+	ck_assert(reads("uniq -D file", bytes_of("/w/a")));
+	ck_assert(!reads("uniq -D file other", bytes_of("/w/a")));
+	ck_assert(reads("date -u +%s", bytes_of("/w/a")));
+	ck_assert(!reads("date 010203042026", bytes_of("/w/a")));
+	ck_assert(!reads("date -u 01010000", bytes_of("/w/a")));
+	ck_assert(reads("awk '{print $1}' file", bytes_of("/w/a")));
+	ck_assert(!reads("awk 'BEGIN{ARGV[ARGC++]=\"/etc/key\"}1' file", bytes_of("/w/a")));
+	ck_assert(!reads("gawk 'BEGIN{SYMTAB[\"x\"]=1}' file", bytes_of("/w/a")));
+	ck_assert(!reads("jq '\"../x\"|modulemeta' file", bytes_of("/w/a")));
+}
+END_TEST
+
 START_TEST(jq_reads_files)
 {
 	ck_assert(reads("jq . file", bytes_of("/w/a")));
@@ -246,6 +261,7 @@ int main(void)
 	tcase_add_test(t, path_too_long);
 	tcase_add_test(t, jq_reads_files);
 	tcase_add_test(t, lists_of_files);
+	tcase_add_test(t, operands_that_are_no_input);
 	tcase_add_test(t, arguments);
 	tcase_add_test(t, too_many_options);
 	tcase_add_test(t, unseen_in_yolo);

@@ -146,6 +146,7 @@ static const struct {
 	{USE_PERMIT, "given other permissions or another owner"},
 	{USE_FOLDER, "folders that are written"},
 	{USE_FIRST, "the first one written, the others read"},
+	{USE_SECOND, "read, a second one written"},
 	{USE_SCRIPT, "the first one run"},
 	{USE_SOURCE, "the first one run, in the same shell"},
 	{USE_NAMES, "looked at"},

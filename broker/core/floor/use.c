@@ -183,7 +183,7 @@ static const struct use uses[] = {
 	ALL("truncate", USE_WRITE),
 	SCRIPT("ts-node", ""),
 	SCRIPT("tsx", ""),
-	FILES("uniq", ""),
+	ALL("uniq", USE_SECOND),
 	ALL("unlink", USE_WRITE),
 	PACK("unxz"),
 	{"unzip", USE_FILES, false, "", "d ", "", "x "},

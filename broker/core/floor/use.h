@@ -19,6 +19,7 @@ enum use_shape {
 	USE_PERMIT, /* permissions or owner change */
 	USE_FOLDER, /* folders that are made or removed */
 	USE_FIRST,  /* the first is written, the others are read */
+	USE_SECOND, /* the second is written */
 	USE_SCRIPT, /* the first is run */
 	USE_SOURCE, /* likewise, in the same shell */
 	USE_TEST,

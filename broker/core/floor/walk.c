@@ -138,6 +138,7 @@ static unsigned operand_use(const struct shape *s, uint32_t n, bool last)
 	case USE_PERMIT: return FLOOR_WRITE | FLOOR_FILE | FLOOR_PERMIT;
 	case USE_FOLDER: return FLOOR_WRITE | FLOOR_FOLDER;
 	case USE_FIRST: return n == 0 ? FLOOR_WRITE | FLOOR_FILE : FLOOR_READ | deep;
+	case USE_SECOND: return n == 1 ? FLOOR_WRITE | FLOOR_FILE : FLOOR_READ;
 	case USE_SCRIPT:
 		return FLOOR_READ | (n == 0 && !s->code ? FLOOR_RUN : 0) |
 		       (s->in_place ? FLOOR_WRITE : 0);

@@ -314,7 +314,7 @@ static const struct option_table tables[] = {
 	{"tr", "", "", "complement:c delete:d squeeze-repeats:s truncate-set1:t ",
 		OPTION_TEXT_ALL, ""},
 	{"tree", "LPIoH", "LPIH", "", 0, ""},
-	{"uniq", "fswDN", "fsw",
+	{"uniq", "fsw", "fsw",
 		"count:c repeated:d unique:u ignore-case:i skip-fields=:f! "
 		"skip-chars=:s! check-chars=:w! zero-terminated:z ",
 		0, ""},

@@ -207,7 +207,7 @@ static bool awk_reads(struct bytes program)
 		if (is_name(*p)) {
 			while (c.p < c.end && is_name(*c.p))
 				c.p++;
-			if (words_have("system getline nextfile extension ",
+			if (words_have("system getline nextfile extension ARGV ARGC SYMTAB ",
 				    (struct bytes){p, (size_t)(c.p - p)}))
 				return false;
 			prints |= words_have(
@@ -285,7 +285,8 @@ bool jq_loads(const struct shell_command *command)
 {
 	for (uint32_t i = 1; i < command->nwords; i++)
 		if (names_word(command->words[i].text, "import") ||
-			names_word(command->words[i].text, "include"))
+			names_word(command->words[i].text, "include") ||
+			names_word(command->words[i].text, "modulemeta"))
 			return true;
 	return false;
 }

@@ -14,6 +14,7 @@ enum readonly_flag {
 	READONLY_ONE_OPERAND = 8, /* a second would be written to */
 	READONLY_CHECKED = 16,	  /* by the list of those that run others: the rest reads */
 	READONLY_JQ = 32,	  /* its program may read files that are no operands */
+	READONLY_FORMAT = 64,	  /* an operand begins with +: another would be set */
 };
 
 struct readonly {
@@ -40,7 +41,7 @@ static const struct readonly commands[] = {
 	{"comm", "1 2 3 12 13 23 123 check-order nocheck-order output-delimiter total z ",
 		READONLY_NUMBERS},
 	{"cut", "b c d f n s complement output-delimiter z ", 0},
-	{"date", "d u R I f r iso-8601 rfc-3339 rfc-email ", 0},
+	{"date", "d u R I f r iso-8601 rfc-3339 rfc-email ", READONLY_FORMAT},
 	{"df", "a B h H i k l P t T x total output ", 0},
 	{"diff",
 		"q r u U c C i w b B N a y x W s E Z d t T e f n p F "
@@ -141,8 +142,14 @@ static bool options_read_only(const struct readonly *entry, const struct shell_c
 
 	shell_args_begin(&args, command->words, command->nwords);
 	while (shell_args_next(&args, &arg)) {
-		if (arg.kind == SHELL_ARG_OPERAND)
+		if (arg.kind == SHELL_ARG_OPERAND) {
+			const struct bytes text = arg.word->text;
+
 			operands++;
+			if (entry->flags & READONLY_FORMAT &&
+				(text.len == 0 || *(const char *)text.data != '+'))
+				return false;
+		}
 		if (arg.kind != SHELL_ARG_OPTION || words_have(entry->options, arg.name))
 			continue;
 		if (!(entry->flags & READONLY_NUMBERS) || arg.name.len == 0 ||
