@@ -36,7 +36,9 @@ trap cleanup EXIT
 trap 'exit 1' INT TERM
 as_user="setpriv --reuid=$uid --regid=$uid --clear-groups"
 # not only from within it: the folders above may be closed to others
-$as_user "$PWD/approvald" --version >/dev/null 2>&1 || skip "uid $uid can't get at $PWD"
+for p in approvald approval-run approvalctl; do
+	$as_user ./$p --version >/dev/null 2>&1 || skip "uid $uid can't get at $PWD/$p"
+done
 chmod 755 "$work"
 mkdir "$work/user"
 chown $uid "$work/user"
