@@ -112,6 +112,8 @@ static void obey(char *line, char *out, size_t size)
 	} else if (strcmp(words, "answer") == 0) {
 		f = raw_reply(r, asked[i]);
 		copy(out, size, raw_text(f.result, "source"));
+	} else if (strcmp(words, "held") == 0) {
+		copy(out, size, raw_text(raw_notification(r, "request_state").params, "state"));
 	} else if (strcmp(words, "suspended") == 0) {
 		copy(out, size,
 			raw_text(raw_notification(r, "turn_suspended").params, "reason"));
@@ -402,6 +404,8 @@ START_TEST(restarted_while_suspended)
 		does("0 close", "");
 		does("0 hello a", "SUSPENDED");
 		does(ask, "");
+		/* by then the broker has looked for rules of the project: without, it asks */
+		does("0 held", "HELD");
 		resumes("a", 0, "");
 		does("0 answer", "mode");
 		if (i == 0)
