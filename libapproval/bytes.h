@@ -27,4 +27,13 @@ static inline int bytes_is(struct bytes a, const char *text)
 	return bytes_equal(a, bytes_of(text));
 }
 
+/* As of memcmp; where one is the beginning of the other, it comes first. */
+static inline int bytes_compare(struct bytes a, struct bytes b)
+{
+	const size_t n = a.len < b.len ? a.len : b.len;
+	const int c = n ? memcmp(a.data, b.data, n) : 0;
+
+	return c ? c : (a.len > b.len) - (a.len < b.len);
+}
+
 #endif

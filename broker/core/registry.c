@@ -25,14 +25,6 @@ static int id_compare(const struct entity *a, const struct entity *b)
 	return uuid_compare(entity_id(a), entity_id(b));
 }
 
-static int bytes_compare(struct bytes a, struct bytes b)
-{
-	size_t n = a.len < b.len ? a.len : b.len;
-	int c = n ? memcmp(a.data, b.data, n) : 0;
-
-	return c ? c : (a.len > b.len) - (a.len < b.len);
-}
-
 static int key_compare(const struct session *a, const struct session *b)
 {
 	int c;

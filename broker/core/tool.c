@@ -198,17 +198,6 @@ static const uint8_t danger[KIND_N] = {
 	[KIND_EXECUTE] = 6,
 };
 
-/* As strcmp, but the name need not end in a NUL and may hold one. */
-static int name_compare(struct bytes name, const char *text)
-{
-	const size_t len = strlen(text);
-	const int c = memcmp(name.data, text, name.len < len ? name.len : len);
-
-	if (c)
-		return c;
-	return (name.len > len) - (name.len < len);
-}
-
 const struct tool *tool_find(struct bytes name)
 {
 	size_t low = 0, high = N_TOOLS;
@@ -217,7 +206,7 @@ const struct tool *tool_find(struct bytes name)
 		return NULL;
 	while (low < high) {
 		const size_t middle = low + (high - low) / 2;
-		const int c = name_compare(name, tools[middle].name);
+		const int c = bytes_compare(name, bytes_of(tools[middle].name));
 
 		if (c == 0)
 			return &tools[middle];

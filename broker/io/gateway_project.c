@@ -17,20 +17,12 @@
 
 #define SWEEP_STEP 4096 /* entities looked at in one step of a sweep */
 
-static int path_compare(struct bytes a, struct bytes b)
-{
-	const size_t n = a.len < b.len ? a.len : b.len;
-	const int c = n ? memcmp(a.data, b.data, n) : 0;
-
-	return c ? c : (a.len > b.len) - (a.len < b.len);
-}
-
 static int key_compare(uint32_t uid, struct bytes path, bool foreign, const struct project *p)
 {
 	int c = (uid > p->uid) - (uid < p->uid);
 
 	if (c == 0)
-		c = path_compare(path, str_bytes(p->path));
+		c = bytes_compare(path, str_bytes(p->path));
 	return c ? c : foreign - p->foreign;
 }
 

@@ -118,14 +118,9 @@ static void place_put(struct wire_open *m, const struct place *at)
 /* Or of the same project. */
 static bool is_before(const struct project *p, const struct trust *t)
 {
-	const struct bytes a = str_bytes(p->path), b = str_bytes(t->r.project);
-	const size_t n = a.len < b.len ? a.len : b.len;
-	int c;
-
 	if (p->uid != t->r.uid)
 		return p->uid < t->r.uid;
-	c = memcmp(a.data, b.data, n);
-	return c < 0 || (c == 0 && a.len <= b.len);
+	return bytes_compare(str_bytes(p->path), str_bytes(t->r.project)) <= 0;
 }
 
 /* What comes behind a place: of a project that has been looked at, or that is trusted alone. */

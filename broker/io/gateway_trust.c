@@ -11,13 +11,9 @@ static const struct bytes none;
 
 static int key_compare(uint32_t uid, struct bytes path, const struct trust *t)
 {
-	const struct bytes other = str_bytes(t->r.project);
-	const size_t n = path.len < other.len ? path.len : other.len;
-	int c = (uid > t->r.uid) - (uid < t->r.uid);
+	const int c = (uid > t->r.uid) - (uid < t->r.uid);
 
-	if (c == 0 && n)
-		c = memcmp(path.data, other.data, n);
-	return c ? c : (path.len > other.len) - (path.len < other.len);
+	return c ? c : bytes_compare(path, str_bytes(t->r.project));
 }
 
 static int trust_compare(const struct trust *a, const struct trust *b)

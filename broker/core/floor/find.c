@@ -186,12 +186,9 @@ static void act(struct find *f, bool *what)
 
 static int compare(const void *key, const void *entry)
 {
-	const struct bytes *const text = key;
-	const char *const name = ((const struct primary *)entry)->name;
-	const size_t len = strlen(name);
-	const int c = memcmp(text->data, name, text->len < len ? text->len : len);
+	const struct primary *const e = entry;
 
-	return c ? c : (text->len > len) - (text->len < len);
+	return bytes_compare(*(const struct bytes *)key, bytes_of(e->name));
 }
 
 static int primary_of(struct bytes text)

@@ -207,12 +207,9 @@ static const struct use other = ALL("", USE_OTHER);
 
 static int compare(const void *key, const void *entry)
 {
-	const struct bytes *const name = key;
-	const char *const text = ((const struct use *)entry)->name;
-	const size_t len = strlen(text);
-	const int c = memcmp(name->data, text, name->len < len ? name->len : len);
+	const struct use *const e = entry;
 
-	return c ? c : (name->len > len) - (name->len < len);
+	return bytes_compare(*(const struct bytes *)key, bytes_of(e->name));
 }
 
 const struct use *use_find(struct bytes name)

@@ -34,14 +34,6 @@ static int standing_carry(struct ruleset *to, const struct rule_entry *e)
 
 /* ---- how often rules of files have matched ---- */
 
-static int bytes_compare(struct bytes a, struct bytes b)
-{
-	const size_t n = a.len < b.len ? a.len : b.len;
-	const int c = n ? memcmp(a.data, b.data, n) : 0;
-
-	return c ? c : (a.len > b.len) - (a.len < b.len);
-}
-
 static int by_text(const void *left, const void *right)
 {
 	const struct rule_entry *const a = *(const struct rule_entry *const *)left;

@@ -252,10 +252,8 @@ static int by_text(const void *left, const void *right)
 {
 	const struct rule *const a = (*(struct ruleset_entry *const *)left)->pub.rule;
 	const struct rule *const b = (*(struct ruleset_entry *const *)right)->pub.rule;
-	const size_t n = a->text.len < b->text.len ? a->text.len : b->text.len;
-	const int c = n ? memcmp(a->text.data, b->text.data, n) : 0;
 
-	return c ? c : (a->text.len > b->text.len) - (a->text.len < b->text.len);
+	return bytes_compare(a->text, b->text);
 }
 
 /* The counts of the lines that were there before. */

@@ -126,12 +126,9 @@ static const struct readonly commands[] = {
 
 static int compare(const void *key, const void *entry)
 {
-	const struct bytes *const name = key;
-	const char *const other = ((const struct readonly *)entry)->name;
-	const size_t len = strlen(other);
-	const int rc = memcmp(name->data, other, name->len < len ? name->len : len);
+	const struct readonly *const e = entry;
 
-	return rc ? rc : (name->len > len) - (name->len < len);
+	return bytes_compare(*(const struct bytes *)key, bytes_of(e->name));
 }
 
 static bool options_read_only(const struct readonly *entry, const struct shell_command *command)

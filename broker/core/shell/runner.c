@@ -158,12 +158,9 @@ static const struct runner runners[] = {
 
 static int compare(const void *key, const void *entry)
 {
-	const struct bytes *const name = key;
-	const char *const other = ((const struct runner *)entry)->name;
-	const size_t len = strlen(other);
-	const int rc = memcmp(name->data, other, name->len < len ? name->len : len);
+	const struct runner *const e = entry;
 
-	return rc ? rc : (name->len > len) - (name->len < len);
+	return bytes_compare(*(const struct bytes *)key, bytes_of(e->name));
 }
 
 /* python3.11 and the like are what they are without their version. */

@@ -99,12 +99,9 @@ static const struct named specials[] = {
 
 static int compare(const void *key, const void *entry)
 {
-	const struct bytes *const name = key;
-	const char *const other = ((const struct named *)entry)->name;
-	const size_t len = strlen(other);
-	const int rc = memcmp(name->data, other, name->len < len ? name->len : len);
+	const struct named *const e = entry;
 
-	return rc ? rc : (name->len > len) - (name->len < len);
+	return bytes_compare(*(const struct bytes *)key, bytes_of(e->name));
 }
 
 static void cd_finish(struct reader *r, struct shell_command *c)

@@ -88,12 +88,9 @@ static const struct wrapper wrappers[] = {
 
 static int compare(const void *key, const void *entry)
 {
-	const struct bytes *const name = key;
-	const char *const other = ((const struct wrapper *)entry)->name;
-	const size_t len = strlen(other);
-	const int rc = memcmp(name->data, other, name->len < len ? name->len : len);
+	const struct wrapper *const e = entry;
 
-	return rc ? rc : (name->len > len) - (name->len < len);
+	return bytes_compare(*(const struct bytes *)key, bytes_of(e->name));
 }
 
 const struct wrapper *wrapper_find(struct bytes name)
