@@ -113,14 +113,12 @@ int request_note_why(struct engine *e, struct request *q, const struct pipeline_
 	struct str *why = NULL;
 
 	if (r->rule.rule) {
-		const struct rule *const rule = r->rule.rule->rule;
-		char *const text = malloc(rule_print_size(rule));
-		struct bytes line;
+		size_t len;
+		char *const text = rule_text(r->rule.rule->rule, &len);
 
 		if (!text)
 			return -ENOMEM;
-		line = (struct bytes){text, rule_print(rule, text)};
-		why = why_make(line, r->rule.rule->id, &r->floor);
+		why = why_make((struct bytes){text, len}, r->rule.rule->id, &r->floor);
 		free(text);
 	} else if (r->floor.name) {
 		why = why_make((struct bytes){NULL, 0}, 0, &r->floor);

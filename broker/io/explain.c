@@ -157,10 +157,9 @@ static int answer_fill(struct explainer *x, const struct pipeline_result *r,
 		memcpy(x->what, r->floor.what.data, r->floor.what.len);
 	}
 	if (r->rule.rule) {
-		x->rule = malloc(rule_print_size(r->rule.rule->rule));
+		x->rule = rule_text(r->rule.rule->rule, NULL);
 		if (!x->rule)
 			return -ENOMEM;
-		rule_print(r->rule.rule->rule, x->rule);
 		out->line = r->rule.rule->line;
 	}
 	out->rule = x->rule;

@@ -86,16 +86,6 @@ static void rules_put(struct gateway *g, struct wire_open *m, const struct rule_
 	wire_close(&a);
 }
 
-static void rule_put(struct wire_open *m, const struct rule_entry *e)
-{
-	char *const text = e ? malloc(rule_print_size(e->rule)) : NULL;
-
-	if (e && !text)
-		m->b->error = -ENOMEM;
-	wire_map_str(m, "rule", text ? (struct bytes){text, rule_print(e->rule, text)} : none);
-	free(text);
-}
-
 /* Returns whether there are any. */
 static bool policies_put(struct gateway *g, struct wire_open *m, uint32_t uid, bool review)
 {
@@ -124,7 +114,7 @@ static void found_put(struct gateway *g, struct wire_open *m, const struct expla
 	wire_map_bool(m, "policy_missing", x->a->review && x->a->policy_missing);
 	wire_map_strz(m, "verdict", o.verdict);
 	wire_map_strz(m, "source", o.source == SOURCE_NONE ? NULL : source_name(o.source));
-	rule_put(m, r->rule.rule);
+	rule_put_line(m, "rule", r->rule.rule);
 	wire_map_strz(m, "step", step_name(o.step));
 	wire_map_strz(m, "why", step_why(o.step));
 	wire_map_strz(m, "floor", r->floor.name);

@@ -438,6 +438,8 @@ void standing_rollback(struct gateway *g);
 void standing_free(struct gateway *g);
 
 /* ---- gateway_rule_item.c ---- */
+/* The line of a rule; of NULL an absent one. */
+void rule_put_line(struct wire_open *m, const char *key, const struct rule_entry *e);
 /* One rule for people: entry or s may be NULL, not both. */
 void rule_pack(struct wire_buffer *b, const struct rule_entry *entry,
 	const struct standing_rule *s);

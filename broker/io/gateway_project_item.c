@@ -241,18 +241,6 @@ int project_parse(const struct trust_call *c, const struct project_file *file,
 	return err;
 }
 
-static void put_rule_text(struct wire_open *m, const char *key, const struct rule_entry *e)
-{
-	char *const text = malloc(rule_print_size(e->rule));
-
-	if (!text) {
-		m->b->error = -ENOMEM;
-		return;
-	}
-	wire_map_str(m, key, (struct bytes){text, rule_print(e->rule, text)});
-	free(text);
-}
-
 /* Whether there are more than these. */
 static bool warnings_put(struct wire_open *m, struct ruleset *rules)
 {
@@ -271,9 +259,9 @@ static bool warnings_put(struct wire_open *m, struct ruleset *rules)
 		wire_map_strz(&w, "code", lint_code_name(warnings[i].code));
 		wire_map_strz(&w, "message", lint_code_text(warnings[i].code));
 		wire_map_u64(&w, "line", warnings[i].rule->line);
-		put_rule_text(&w, "rule", warnings[i].rule);
+		rule_put_line(&w, "rule", warnings[i].rule);
 		if (warnings[i].other)
-			put_rule_text(&w, "other", warnings[i].other);
+			rule_put_line(&w, "other", warnings[i].other);
 		wire_close(&w);
 	}
 	wire_close(&a);

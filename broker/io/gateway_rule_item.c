@@ -13,22 +13,21 @@ static void put_time(struct wire_open *m, const char *key, int64_t us)
 		wire_map_nil(m, key);
 }
 
-static void put_text(struct wire_open *m, const struct rule_entry *e)
+void rule_put_line(struct wire_open *m, const char *key, const struct rule_entry *e)
 {
-	char *const text = malloc(rule_print_size(e->rule));
+	size_t len = 0;
+	char *const text = e ? rule_text(e->rule, &len) : NULL;
 
-	if (!text) {
+	if (e && !text)
 		m->b->error = -ENOMEM;
-		return;
-	}
-	wire_map_str(m, "rule", (struct bytes){text, rule_print(e->rule, text)});
+	wire_map_str(m, key, (struct bytes){text, len});
 	free(text);
 }
 
 /* What both have, and only a rule in force has. */
 static void put_entry(struct wire_open *m, const struct rule_entry *e)
 {
-	put_text(m, e);
+	rule_put_line(m, "rule", e);
 	wire_map_strz(m, "verdict", verdict_name(e->rule->verdict));
 	wire_map_strz(m, "scope", rule_scope_name((enum rule_scope)e->scope));
 	wire_map_u64(m, "uid", e->uid);

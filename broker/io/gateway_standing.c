@@ -141,12 +141,13 @@ static struct standing_rule *alike(struct gateway *g, const struct standing_rule
 static int normalise(struct gateway *g, struct standing_rule *s)
 {
 	const struct rule *const rule = ruleset_find(g->judge.rules, s->r.id)->rule;
-	char *const text = malloc(rule_print_size(rule));
 	struct str *normal;
+	size_t len;
+	char *const text = rule_text(rule, &len);
 
 	if (!text)
 		return -ENOMEM;
-	normal = str_new(text, rule_print(rule, text));
+	normal = str_new(text, len);
 	free(text);
 	if (!normal)
 		return -ENOMEM;

@@ -17,14 +17,14 @@ static int standing_carry(struct ruleset *to, const struct rule_entry *e)
 		.made = e->made,
 		.expires = e->expires,
 	};
-	char *const text = malloc(rule_print_size(e->rule));
 	struct rule_problem problem;
+	size_t len;
+	char *const text = rule_text(e->rule, &len);
 	int err;
 
 	if (!text)
 		return -ENOMEM;
-	err = ruleset_add(
-		to, &origin, e->id, (struct bytes){text, rule_print(e->rule, text)}, &problem);
+	err = ruleset_add(to, &origin, e->id, (struct bytes){text, len}, &problem);
 	free(text);
 	if (err == 0)
 		ruleset_set_matches(to, ruleset_find(to, e->id), e->matches, e->matched_at);

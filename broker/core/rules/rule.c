@@ -426,3 +426,13 @@ size_t rule_print(const struct rule *rule, char *out)
 	out[n] = 0;
 	return n;
 }
+
+char *rule_text(const struct rule *rule, size_t *len)
+{
+	char *const text = malloc(rule_print_size(rule));
+	const size_t n = text ? rule_print(rule, text) : 0;
+
+	if (len)
+		*len = n;
+	return text;
+}

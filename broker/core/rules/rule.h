@@ -93,6 +93,8 @@ void rule_free(struct rule *rule);
  */
 size_t rule_print(const struct rule *rule, char *out);
 size_t rule_print_size(const struct rule *rule);
+/* The same in memory of its own, which the caller frees; len may be NULL. NULL: none is left. */
+char *rule_text(const struct rule *rule, size_t *len);
 
 /* Whether the name is one that a rule may have, and what it stands for. */
 enum rule_error rule_tool_parse(struct bytes name, struct rule *out);
