@@ -140,7 +140,6 @@ struct command_decision {
 	struct bytes reason, updated_input, answers; /* data NULL: none */
 	const struct facts *facts;		     /* of updated_input */
 	bool malformed; /* the request's id did not parse, or the like: invalid */
-	bool unseen;	/* the paths of updated_input could not be looked at in time */
 };
 
 struct command_steer {

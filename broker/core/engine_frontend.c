@@ -307,7 +307,7 @@ static int decide_one(struct engine *e, const struct command *c,
 			return *out = refuse(
 				       d, RESULT_INVALID, "the agent takes no edited input"),
 			       0;
-		if (d->unseen) {
+		if (d->facts->flags & FACT_UNSEEN) {
 			*out = refuse(d, RESULT_REFUSED,
 				"the paths of the edited input can't be looked at now");
 			out->step = STEP_FLOOR;

@@ -125,30 +125,13 @@ static void request_step(struct gateway *g, struct client *client, const struct 
 	struct command c = { .type = COMMAND_REQUEST, .call = f->id };
 	struct command_request *m = &c.request;
 	struct request_path paths[LIMIT_LOOKUPS];
-	const bool unseen = result && result->timed_out;
 	struct wire_buffer extra;
-	unsigned n = 0;
-	int err = 0;
+	unsigned n;
+	int err = paths_take(&r->draft, result, paths, &n);
 
-	for (size_t i = 0; result && i < result->n && n < LIMIT_LOOKUPS; i++) {
-		const struct bytes *given = &r->draft.paths[i];
-		const char *resolved = result->paths[i].resolved;
-
-		paths[n].given = str_new(given->data, given->len);
-		if (resolved && bytes_is(*given, resolved))
-			paths[n].resolved = str_ref(paths[n].given);
-		else
-			paths[n].resolved = resolved ? str_new(resolved, strlen(resolved)) : NULL;
-		paths[n].inside = result->paths[i].inside;
-		n++;
-		if (!paths[n - 1].given || (resolved && !paths[n - 1].resolved))
-			err = -ENOMEM;
-	}
 	resolver_result_free(result);
 	if (err == 0)
 		err = facts_finish(&r->draft, paths, n, &m->facts);
-	if (unseen)
-		m->facts.flags |= FACT_UNSEEN;
 	m->type = r->type;
 	m->check = check;
 	m->call = r->m.tool_call_id;
@@ -173,10 +156,7 @@ static void request_step(struct gateway *g, struct client *client, const struct 
 	else
 		pending_call_fail(g, client, f->id, err);
 	wire_buffer_free(&extra);
-	for (unsigned i = 0; i < n; i++) {
-		str_unref(paths[i].given);
-		str_unref(paths[i].resolved);
-	}
+	paths_release(paths, n);
 	facts_release(&r->draft);
 }
 

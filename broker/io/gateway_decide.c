@@ -22,10 +22,7 @@ struct edit {
 void edits_free(struct edit *edits, unsigned n)
 {
 	for (unsigned i = 0; edits && i < n; i++) {
-		for (unsigned j = 0; j < edits[i].n; j++) {
-			str_unref(edits[i].paths[j].given);
-			str_unref(edits[i].paths[j].resolved);
-		}
+		paths_release(edits[i].paths, edits[i].n);
 		free(edits[i].paths);
 		free(edits[i].text);
 	}
@@ -34,36 +31,20 @@ void edits_free(struct edit *edits, unsigned n)
 
 /* ---- an edited input ---- */
 
-static int paths_take(
-	struct edit *edit, const struct facts_draft *d, const struct resolver_result *result)
+static int look_keep(
+	struct edit *edit, struct facts_draft *d, const struct resolver_result *result)
 {
 	edit->looked = true;
-	edit->timed_out = result && result->timed_out;
-	if (!result)
-		return 0;
+	edit->timed_out = result->timed_out;
 	edit->paths = calloc(result->n ? result->n : 1, sizeof(*edit->paths));
-	if (!edit->paths)
-		return -ENOMEM;
-	while (edit->n < result->n && edit->n < d->n_paths) {
-		const struct resolver_path *const from = &result->paths[edit->n];
-		const struct bytes given = d->paths[edit->n];
-		struct request_path *const to = &edit->paths[edit->n++];
-
-		to->inside = from->inside;
-		to->given = str_new(given.data, given.len);
-		if (from->resolved)
-			to->resolved = str_new(from->resolved, strlen(from->resolved));
-		if (!to->given || (from->resolved && !to->resolved))
-			return -ENOMEM;
-	}
-	return 0;
+	return edit->paths ? paths_take(d, result, edit->paths, &edit->n) : -ENOMEM;
 }
 
 static void decide_resolved(void *arg, struct resolver_result *result);
 
 /* 1: found; 0: they are on their way, and decide_resolved takes them; negative. */
 static int paths_find(struct pending_call *p, const struct session *s,
-	const struct facts_draft *d, struct edit *edit)
+	struct facts_draft *d, struct edit *edit)
 {
 	const struct link *const link = LIST_FIRST(&s->links);
 	struct resolver_result *result = NULL;
@@ -86,7 +67,7 @@ static int paths_find(struct pending_call *p, const struct session *s,
 		&result, &p->job);
 	if (err != 1)
 		return err;
-	err = paths_take(edit, d, result);
+	err = look_keep(edit, d, result);
 	resolver_result_free(result);
 	return err < 0 ? err : 1;
 }
@@ -121,9 +102,12 @@ static int edit_look(struct pending_call *p, struct command_decision *d, struct 
 	if (edit->looked)
 		err = 1;
 	else if (result)
-		err = paths_take(edit, &draft, result) < 0 ? -ENOMEM : 1;
+		err = look_keep(edit, &draft, result) < 0 ? -ENOMEM : 1;
 	else
 		err = paths_find(p, request_session(q), &draft, edit);
+	/* also when it was kept from an earlier run */
+	if (edit->timed_out)
+		draft.flags |= FACT_UNSEEN;
 	if (err == 1) {
 		int failed = facts_finish(&draft, edit->paths, edit->n, &edit->facts);
 
@@ -131,7 +115,6 @@ static int edit_look(struct pending_call *p, struct command_decision *d, struct 
 		edit->text = draft.text;
 		draft.text = NULL;
 		d->facts = &edit->facts;
-		d->unseen = edit->timed_out || edit->facts.flags & FACT_UNSEEN;
 		err = failed < 0 ? failed : 1;
 	}
 	facts_release(&draft);

@@ -152,44 +152,17 @@ static int request_explain(struct gateway *g, struct client *client, const struc
 
 /* ---- with its paths ---- */
 
-static void paths_release(struct request_path *paths, unsigned n)
-{
-	for (unsigned i = 0; i < n; i++) {
-		str_unref(paths[i].given);
-		str_unref(paths[i].resolved);
-	}
-}
-
-static int paths_take(const struct facts_draft *d, const struct resolver_result *result,
-	struct request_path *paths, unsigned *n)
-{
-	for (*n = 0; result && *n < result->n && *n < d->n_paths;) {
-		const struct bytes given = d->paths[*n];
-		const char *const resolved = result->paths[*n].resolved;
-		struct request_path *const p = &paths[(*n)++];
-
-		p->given = str_new(given.data, given.len);
-		p->resolved = resolved ? str_new(resolved, strlen(resolved)) : NULL;
-		p->inside = result->paths[*n - 1].inside;
-		if (!p->given || (resolved && !p->resolved))
-			return -ENOMEM;
-	}
-	return 0;
-}
-
 static int call_explain(struct gateway *g, struct client *client, const struct wire_frame *f,
 	struct explain_call *c, const struct resolver_result *result)
 {
 	struct request_path paths[LIMIT_LOOKUPS];
 	struct explain_answer a;
 	struct facts facts;
-	unsigned n = 0;
+	unsigned n;
 	int err = paths_take(&c->draft, result, paths, &n);
 
 	if (err == 0)
 		err = facts_finish(&c->draft, paths, n, &facts);
-	if (err == 0 && result && result->timed_out)
-		facts.flags |= FACT_UNSEEN;
 	if (err == 0) {
 		const struct explain_question q = {c->session, c->uid, c->mode, &facts,
 			c->m.tool, c->cwd, c->workspace, c->home};
