@@ -12,7 +12,6 @@ static const struct bytes none;
 
 /* ---- request, check ---- */
 
-/* A request takes the place of a check that is still being answered. */
 /* A check that nobody has seen yet: what it says of itself now is what counts. */
 static int retell(struct engine *e, struct request *q, const struct command_request *m)
 {
@@ -25,6 +24,7 @@ static int retell(struct engine *e, struct request *q, const struct command_requ
 	return 0;
 }
 
+/* A request takes the place of a check that is still being answered. */
 static int check_promote(struct engine *e, struct request *q, const struct command_request *m)
 {
 	TRY(entity_touch(&e->r, q));

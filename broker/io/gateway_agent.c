@@ -191,8 +191,7 @@ static void request_resolved(void *arg, struct resolver_result *result)
 	pending_call_free(p);
 	if (err < 0)
 		pending_call_fail(g, client, f.id, err);
-	if (client->peer && !client->full)
-		peer_resume(client->peer);
+	client_go_on(client);
 }
 
 /* Each call counts by which an agent makes a record, or work, of its own accord. */
@@ -224,8 +223,8 @@ static void request_again(struct pending_call *p)
 	pending_call_free(p);
 	if (err < 0 && client->peer)
 		peer_goodbye(client->peer, "out of memory");
-	else if (client->peer && !client->full && !client->waiting)
-		peer_resume(client->peer);
+	else
+		client_go_on(client);
 }
 
 /* The rules of its project are read first. 1: it may go on; 0: it waits; -ENOMEM. */

@@ -74,8 +74,7 @@ static void answered(struct client *client)
 		client->outstanding--;
 	if (client->full && client->outstanding < LIMIT_OUTSTANDING) {
 		client->full = false;
-		if (client->peer && !client->waiting)
-			peer_resume(client->peer);
+		client_go_on(client);
 	}
 }
 

@@ -229,8 +229,7 @@ static void decide_resolved(void *arg, struct resolver_result *result)
 	pending_call_free(p);
 	if (err < 0)
 		pending_call_fail(g, client, f.id, err);
-	if (client->peer && !client->full)
-		peer_resume(client->peer);
+	client_go_on(client);
 }
 
 int frontend_decide(

@@ -336,8 +336,7 @@ static void explain_went_on(struct pending_call *p, uint32_t call, int err)
 		return;
 	pending_call_free(p);
 	explain_end(g, client, call, err);
-	if (client->peer && !client->closed && !client->full)
-		peer_resume(client->peer);
+	client_go_on(client);
 }
 
 static void explain_resolved(void *arg, struct resolver_result *result)

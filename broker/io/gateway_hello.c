@@ -230,8 +230,7 @@ static void hello_resolved(void *arg, struct resolver_result *result)
 		hello_step(g, client, &f, &h, p->subject, &p->offer, result, true);
 	resolver_result_free(result);
 	pending_call_free(p);
-	if (client->peer && !client->full)
-		peer_resume(client->peer);
+	client_go_on(client);
 }
 
 int agent_hello(struct gateway *g, struct client *client, const struct wire_frame *f,

@@ -61,6 +61,12 @@ void pending_call_free(struct pending_call *p)
 		g->spare = p;
 }
 
+void client_go_on(struct client *client)
+{
+	if (client->peer && !client->closed && !client->full && !client->waiting)
+		peer_resume(client->peer);
+}
+
 void pending_call_fail(struct gateway *g, struct client *client, uint32_t call, int err)
 {
 	const struct command c = {.call = call};

@@ -360,6 +360,8 @@ int pending_call_park(struct pending_call *p, struct resolver_job *job, struct b
 /* It is resolved, and the callee's: the client's end, which the answer may bring, frees it no more. */
 void pending_call_unpark(struct pending_call *p);
 void pending_call_free(struct pending_call *p);
+/* What follows on its connection is read again, unless something else holds it back. */
+void client_go_on(struct client *client);
 /* The answer to a call that has waited, where err came up: the batch that it is in fails. */
 void pending_call_fail(struct gateway *g, struct client *client, uint32_t call, int err);
 void problem_answer(struct gateway *g, struct client *client, uint32_t call, int code,

@@ -211,13 +211,8 @@ static void take(struct gateway *g, struct project *p, struct project_file *file
 		return;
 	case PROJECT_FILE_NEW: take_text(g, p, file); return;
 	case PROJECT_FILE_SAME:
-		p->known = p->seen && p->text;
 		/* one that can't be used was told of */
-		if (p->known && p->problem &&
-			memcmp(p->seen_hash, p->hash, sizeof(p->hash)) == 0) {
-			p->problem = NULL;
-			renew(g, p);
-		}
+		p->known = p->seen && p->text;
 		return;
 	case PROJECT_FILE_BAD:
 		p->seen = false;

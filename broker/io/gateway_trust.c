@@ -321,8 +321,8 @@ static void file_read(void *arg, struct resolver_result *result)
 	pending_call_free(p);
 	if (err < 0 && client->peer)
 		peer_goodbye(client->peer, "out of memory");
-	else if (client->peer && !client->full)
-		peer_resume(client->peer);
+	else
+		client_go_on(client);
 }
 
 static int file_ask(struct trust_call *c, struct bytes raw)
