@@ -368,12 +368,10 @@ void problem_answer(struct gateway *g, struct client *client, uint32_t call, int
 	const struct wire_problem *problem);
 
 /* ---- gateway_resync.c ---- */
-
 /* Into the present transaction; after what was applied without being recorded. */
 int resync_write(struct gateway *g);
 
 /* ---- gateway_paths.c ---- */
-
 /*
  * What was found of a draft's paths, into room for as many: *n of them, to be released, also
  * after -ENOMEM. result NULL: none. A look that took too long is noted in the draft.

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: MIT
 noinst_LTLIBRARIES += frontends/common/libfcommon.la
 frontends_common_libfcommon_la_SOURCES = \
+	frontends/common/cgroup.c \
+	frontends/common/cgroup.h \
 	frontends/common/duration.c \
 	frontends/common/duration.h \
 	frontends/common/exit.h \

@@ -4,31 +4,13 @@
 #include "frontends/ctl/frozen.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <fts.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
-#define PREFIX "approval-run-" /* how approval-run calls its cgroups */
-
-static char *mount_find(void)
-{
-	FILE *f = fopen("/proc/self/mountinfo", "re");
-	char *line = NULL, *found = NULL, point[PATH_MAX];
-	size_t size = 0;
-
-	while (f && !found && getline(&line, &size, f) > 0)
-		if (strlen(line) < PATH_MAX && strstr(line, " - cgroup2 ") &&
-			sscanf(line, "%*d %*d %*s %*s %s", point) == 1 && !strchr(point, '\\'))
-			found = strdup(point);
-	free(line);
-	if (f)
-		fclose(f);
-	return found;
-}
+#include "frontends/common/cgroup.h"
 
 static bool file_has(const char *folder, const char *name, const char *what)
 {
@@ -76,28 +58,21 @@ static bool is_held(const struct items *sessions, const char *folder)
 
 static void thaw(struct doctor *d, const char *folder)
 {
-	char path[PATH_MAX];
-	int fd = -1, err;
-
-	if (snprintf(path, sizeof(path), "%s/cgroup.freeze", folder) < (int)sizeof(path))
-		fd = open(path, O_WRONLY | O_CLOEXEC);
-	if (fd >= 0 && write(fd, "0", 1) == 1) {
+	if (cgroup_write(folder, "cgroup.freeze", "0"))
 		doctor_findf(d, FINDING_NOTE, NULL, "thawed: %s", folder);
-	} else {
-		err = errno;
+	else
 		doctor_findf(d, FINDING_PROBLEM, "thaw it as its owner, or as root",
-			"%s is frozen and can't be thawed: %s", folder, strerror(err));
-	}
-	if (fd >= 0)
-		close(fd);
+			"%s is frozen and can't be thawed: %s", folder, strerror(errno));
 }
 
 void frozen_look(struct doctor *d, bool wanted)
 {
 	struct items sessions = {0};
-	char *roots[2] = {mount_find(), NULL};
-	FTS *fts = roots[0] ? fts_open(roots, FTS_PHYSICAL | FTS_NOSTAT | FTS_NOCHDIR, NULL)
-			    : NULL;
+	char root[PATH_MAX], point[PATH_MAX];
+	char *const points[] = {point, NULL};
+	FTS *fts = cgroup_mount(root, point)
+			   ? fts_open(points, FTS_PHYSICAL | FTS_NOSTAT | FTS_NOCHDIR, NULL)
+			   : NULL;
 	FTSENT *e;
 	bool broker;
 
@@ -106,7 +81,7 @@ void frozen_look(struct doctor *d, bool wanted)
 	if (fts && broker)
 		items_fetch(d->c, "sessions", NULL, 0, &sessions);
 	while (fts && (e = fts_read(fts))) {
-		if (e->fts_info != FTS_D || strncmp(e->fts_name, PREFIX, sizeof(PREFIX) - 1))
+		if (e->fts_info != FTS_D || strncmp(e->fts_name, CGROUP_RUN_PREFIX, sizeof(CGROUP_RUN_PREFIX) - 1))
 			continue;
 		if (!file_has(e->fts_path, "cgroup.events", "frozen 1") ||
 			!file_has(e->fts_path, "cgroup.events", "populated 1") ||
@@ -127,6 +102,5 @@ void frozen_look(struct doctor *d, bool wanted)
 	}
 	if (fts)
 		fts_close(fts);
-	free(roots[0]);
 	items_free(&sessions);
 }

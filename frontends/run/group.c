@@ -16,27 +16,10 @@
 #include <time.h>
 #include <unistd.h>
 
-#define PREFIX	     "approval-run-"
+#include "frontends/common/cgroup.h"
+
 #define SCOPE_MS     5000 /* until a process is in its scope */
 #define POPULATED_MS 5000 /* until what was killed is gone */
-
-/* Where the hierarchy is mounted, and what of it is shown there. */
-static bool mount_find(char root[PATH_MAX], char point[PATH_MAX])
-{
-	FILE *f = fopen("/proc/self/mountinfo", "re");
-	char *line = NULL;
-	size_t size = 0;
-	bool found = false;
-
-	while (f && !found && getline(&line, &size, f) > 0)
-		found = strlen(line) < PATH_MAX && strstr(line, " - cgroup2 ") &&
-			sscanf(line, "%*d %*d %*s %s %s", root, point) == 2 &&
-			!strchr(root, '\\') && !strchr(point, '\\');
-	free(line);
-	if (f)
-		fclose(f);
-	return found;
-}
 
 /* The folder of a process's cgroup; NULL: it is in none, or one that is not shown. */
 static char *folder_of(pid_t pid)
@@ -46,7 +29,7 @@ static char *folder_of(pid_t pid)
 	size_t size = 0, skip;
 	FILE *f;
 
-	if (!mount_find(root, point))
+	if (!cgroup_mount(root, point))
 		return NULL;
 	skip = strcmp(root, "/") ? strlen(root) : 0;
 	snprintf(path, sizeof(path), "/proc/%d/cgroup", (int)pid);
@@ -64,31 +47,10 @@ static char *folder_of(pid_t pid)
 	return folder;
 }
 
-static int file_open(const char *folder, const char *name, int flags)
-{
-	char path[PATH_MAX];
-
-	if (snprintf(path, sizeof(path), "%s/%s", folder, name) >= (int)sizeof(path))
-		return -1;
-	return open(path, flags | O_CLOEXEC);
-}
-
-static bool file_write(const char *folder, const char *name, const char *value)
-{
-	int fd = file_open(folder, name, O_WRONLY);
-	bool ok = fd >= 0 && write(fd, value, strlen(value)) == (ssize_t)strlen(value);
-	int err = errno;
-
-	if (fd >= 0)
-		close(fd);
-	errno = err;
-	return ok;
-}
-
 static bool files_open(struct group *g)
 {
-	g->freeze = file_open(g->path, "cgroup.freeze", O_RDWR);
-	g->kill = file_open(g->path, "cgroup.kill", O_WRONLY);
+	g->freeze = cgroup_open(g->path, "cgroup.freeze", O_RDWR);
+	g->kill = cgroup_open(g->path, "cgroup.kill", O_WRONLY);
 	return g->freeze >= 0 && g->kill >= 0;
 }
 
@@ -113,7 +75,7 @@ static void sweep(const char *parent)
 	DIR *d = opendir(parent);
 
 	while (d && (e = readdir(d)))
-		if (!strncmp(e->d_name, PREFIX, sizeof(PREFIX) - 1))
+		if (!strncmp(e->d_name, CGROUP_RUN_PREFIX, sizeof(CGROUP_RUN_PREFIX) - 1))
 			unlinkat(dirfd(d), e->d_name, AT_REMOVEDIR);
 	if (d)
 		closedir(d);
@@ -130,7 +92,7 @@ static bool below(struct group *g, const char *parent, const char *name, pid_t p
 	snprintf(text, sizeof(text), "%d", (int)pid);
 	/* another's sweep may remove it while it is empty */
 	for (int i = 0; i < 3 && mkdir(g->path, 0755) == 0; i++) {
-		if (file_write(g->path, "cgroup.procs", text) && files_open(g)) {
+		if (cgroup_write(g->path, "cgroup.procs", text) && files_open(g)) {
 			g->made = true;
 			sweep(parent);
 			return true;
@@ -183,14 +145,14 @@ bool group_make(struct group *g, pid_t pid, struct text *why)
 	unsigned r[2];
 
 	*g = (struct group){.freeze = -1, .kill = -1};
-	if (!mount_find(root, point)) {
+	if (!cgroup_mount(root, point)) {
 		text_add(why, "no cgroup hierarchy of version 2 is mounted");
 		free(own);
 		return false;
 	}
 	if (getrandom(r, sizeof(r), 0) != sizeof(r))
 		r[0] = r[1] = (unsigned)getpid();
-	snprintf(name, sizeof(name), PREFIX "%08x%08x", r[0], r[1]);
+	snprintf(name, sizeof(name), CGROUP_RUN_PREFIX "%08x%08x", r[0], r[1]);
 	if (own && below(g, own, name, pid)) {
 		free(own);
 		return true;
@@ -211,7 +173,7 @@ static void await_empty(const char *folder)
 {
 	const int64_t until = now_ms() + POPULATED_MS;
 	struct pollfd p = {
-		.fd = file_open(folder, "cgroup.events", O_RDONLY), .events = POLLPRI};
+		.fd = cgroup_open(folder, "cgroup.events", O_RDONLY), .events = POLLPRI};
 	char text[256];
 	ssize_t n;
 
