@@ -23,6 +23,7 @@ approvald_SOURCES = \
 	broker/io/gateway_load.c \
 	broker/io/gateway_log.c \
 	broker/io/gateway_paths.c \
+	broker/io/gateway_paths.h \
 	broker/io/gateway_pending.c \
 	broker/io/gateway_private.h \
 	broker/io/gateway_project.c \

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The calls of agents. */
-#include "broker/io/gateway_private.h"
+#include "broker/io/gateway_paths.h"
 
 #include <errno.h>
 #include <stdlib.h>

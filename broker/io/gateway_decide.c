@@ -3,7 +3,7 @@
  * decide: what people say of requests. The paths of an edited input are resolved as those of
  * a request are, and so its call may have to wait; the decisions are then taken together.
  */
-#include "broker/io/gateway_private.h"
+#include "broker/io/gateway_paths.h"
 
 #include <errno.h>
 #include <stdlib.h>

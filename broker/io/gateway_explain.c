@@ -4,6 +4,7 @@
  * the resolver, but it makes, counts and records nothing.
  */
 #include "broker/io/gateway_explain.h"
+#include "broker/io/gateway_paths.h"
 
 #include <errno.h>
 #include <stdlib.h>

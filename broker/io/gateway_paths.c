@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The paths of a call, from the resolver to the engine. */
-#include "broker/io/gateway_private.h"
+#include "broker/io/gateway_paths.h"
 
 #include <errno.h>
 #include <string.h>

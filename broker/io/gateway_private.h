@@ -371,17 +371,7 @@ void problem_answer(struct gateway *g, struct client *client, uint32_t call, int
 /* Into the present transaction; after what was applied without being recorded. */
 int resync_write(struct gateway *g);
 
-/* ---- gateway_paths.c ---- */
-/*
- * What was found of a draft's paths, into room for as many: *n of them, to be released, also
- * after -ENOMEM. result NULL: none. A look that took too long is noted in the draft.
- */
-int paths_take(struct facts_draft *d, const struct resolver_result *result,
-	struct request_path *paths, unsigned *n);
-void paths_release(struct request_path *paths, unsigned n);
-
 /* ---- gateway_decide.c ---- */
-
 int frontend_decide(struct gateway *g, struct client *client, const struct wire_frame *f,
 	struct bytes raw);
 void edits_free(struct edit *edits, unsigned n); /* NULL is fine */
