@@ -230,3 +230,28 @@ void broker_fini(struct broker *b)
 	snprintf(command, sizeof(command), "rm -rf '%s'", b->dir);
 	ck_assert_int_eq(system(command), 0);
 }
+
+void broker_reload(const struct broker *b)
+{
+	struct sockaddr_un a = {.sun_family = AF_UNIX};
+	int fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+	struct pollfd p = {.fd = fd, .events = POLLIN};
+	char text[512];
+
+	ck_assert_int_ge(fd, 0);
+	snprintf(a.sun_path, sizeof(a.sun_path), "%s/notify", b->dir);
+	unlink(a.sun_path);
+	ck_assert_int_eq(bind(fd, (struct sockaddr *)&a, sizeof(a)), 0);
+	ck_assert_int_eq(syscall(SYS_pidfd_send_signal, b->pidfd, SIGHUP, NULL, 0), 0);
+	for (;;) {
+		ssize_t n;
+
+		ck_assert_int_eq(poll(&p, 1, 60000), 1);
+		n = recv(fd, text, sizeof(text) - 1, 0);
+		ck_assert_int_ge(n, 0);
+		text[n] = '\0';
+		if (strstr(text, "READY=1"))
+			break;
+	}
+	close(fd);
+}

@@ -33,6 +33,8 @@ int broker_try(struct broker *b, const char *const *args);
 void broker_configure(struct broker *b, const char *text);
 /* SIGTERM; waits for the end and fails the test unless it ends with status 0. */
 void broker_stop(struct broker *b);
+/* SIGHUP; returns when its files have been read, for good or bad. */
+void broker_reload(const struct broker *b);
 /* SIGKILL; waits for the end. */
 void broker_kill(struct broker *b);
 /* Waits until it ends by itself; its exit status, or -signal. */

@@ -227,3 +227,31 @@ uint32_t raw_decide(
 	wire_close(&m);
 	return raw_send(r);
 }
+
+bool raw_pages_next(struct raw_pages *p, struct bytes *result, struct wire_iter *items)
+{
+	struct wire_frame reply;
+	struct wire_open m;
+	struct wire_value more;
+	struct bytes v;
+
+	if (p->last)
+		return false;
+	wire_map_open(&m, raw_call(p->r, p->method));
+	if (p->limit)
+		wire_map_u64(&m, "limit", p->limit);
+	if (p->len)
+		wire_map_bin(&m, "cursor", (struct bytes){p->cursor, p->len});
+	wire_close(&m);
+	reply = raw_reply(p->r, raw_send(p->r));
+	ck_assert(!reply.error.data);
+	*result = reply.result;
+	ck_assert_int_eq(wire_iter_array(items, raw_member(reply.result, "items")), 0);
+	v = raw_text(reply.result, "cursor");
+	ck_assert_uint_le(v.len, sizeof(p->cursor));
+	memcpy(p->cursor, v.data, p->len = v.len);
+	v = raw_member(reply.result, "more");
+	ck_assert_int_eq(wire_read(&v, &more), 0);
+	p->last = !more.boolean;
+	return true;
+}

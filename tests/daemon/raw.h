@@ -3,6 +3,7 @@
 #ifndef TEST_RAW_H
 #define TEST_RAW_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "libapproval/wire/frame.h"
@@ -37,6 +38,18 @@ struct wire_frame raw_notification(struct raw *r, const char *name);
 struct bytes raw_text(struct bytes map, const char *key);
 struct bytes raw_member(struct bytes map, const char *key); /* raw */
 uint64_t raw_uint(struct bytes map, const char *key);
+
+/* A listing, page by page. Begins zeroed but for these three. */
+struct raw_pages {
+	struct raw *r;
+	const char *method;
+	unsigned limit; /* 0: as the broker likes */
+	uint8_t cursor[512];
+	size_t len;
+	bool last;
+};
+/* The next page, whose items are to be walked; false: there was none more. */
+bool raw_pages_next(struct raw_pages *p, struct bytes *result, struct wire_iter *items);
 
 /* hello of an agent: agent "test", session key (NULL: none). */
 struct wire_frame raw_hello_agent(struct raw *r, const char *key);

@@ -1,14 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 #include "tests/daemon/ruled.h"
 
-#include <poll.h>
-#include <signal.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/socket.h>
 #include <sys/stat.h>
-#include <sys/syscall.h>
-#include <sys/un.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -92,27 +87,7 @@ void ask(const char *method, const char *command, const char *want, const char *
 
 void reload(void)
 {
-	struct sockaddr_un a = {.sun_family = AF_UNIX};
-	int fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
-	struct pollfd p = {.fd = fd, .events = POLLIN};
-	char text[512];
-
-	ck_assert_int_ge(fd, 0);
-	snprintf(a.sun_path, sizeof(a.sun_path), "%s/notify", b.dir);
-	unlink(a.sun_path);
-	ck_assert_int_eq(bind(fd, (struct sockaddr *)&a, sizeof(a)), 0);
-	ck_assert_int_eq(syscall(SYS_pidfd_send_signal, b.pidfd, SIGHUP, NULL, 0), 0);
-	for (;;) {
-		ssize_t n;
-
-		ck_assert_int_eq(poll(&p, 1, 60000), 1);
-		n = recv(fd, text, sizeof(text) - 1, 0);
-		ck_assert_int_ge(n, 0);
-		text[n] = '\0';
-		if (strstr(text, "READY=1"))
-			break;
-	}
-	close(fd);
+	broker_reload(&b);
 }
 
 TCase *ruled_tcase(Suite *s)

@@ -312,12 +312,12 @@ END_TEST
 
 START_TEST(pages)
 {
-	uint8_t cursor[16];
-	size_t len = 0;
-	unsigned n = 0, all = 0;
-	bool more = true;
-	struct run r;
 	struct raw f;
+	struct raw_pages list = {.r = &f, .method = "floor_list", .limit = 7};
+	unsigned n = 0, all = 0;
+	struct bytes page, item;
+	struct wire_iter it;
+	struct run r;
 
 	ck_assert_int_eq(RUN_WHOLE(&r, "floor", "--json"), 0);
 	for (const char *p = r.text; (p = strchr(p, '\n')); p++)
@@ -325,31 +325,11 @@ START_TEST(pages)
 	run_free(&r);
 	raw_connect(&f, b.frontend);
 	ck_assert(!raw_hello_frontend(&f, "observer").error.data);
-	while (more) {
-		struct wire_frame reply;
-		struct wire_value v;
-		struct wire_iter it;
-		struct wire_open m;
-		struct bytes next;
-
-		wire_map_open(&m, raw_call(&f, "floor_list"));
-		wire_map_u64(&m, "limit", 7);
-		if (len)
-			wire_map_bin(&m, "cursor", (struct bytes){cursor, len});
-		wire_close(&m);
-		reply = raw_reply(&f, raw_send(&f));
-		ck_assert(!reply.error.data);
-		ck_assert_int_eq(wire_iter_array(&it, raw_member(reply.result, "items")), 0);
-		while (wire_array_next(&it, &next))
+	while (raw_pages_next(&list, &page, &it)) {
+		ck_assert_uint_le(list.len, 16);
+		while (wire_array_next(&it, &item))
 			n++;
-		ck_assert(bytes_is(raw_text(reply.result, "user_file"), file));
-		next = raw_text(reply.result, "cursor");
-		ck_assert_uint_le(next.len, sizeof(cursor));
-		len = next.len;
-		memcpy(cursor, next.data, len);
-		next = raw_member(reply.result, "more");
-		ck_assert_int_eq(wire_read(&next, &v), 0);
-		more = v.boolean;
+		ck_assert(bytes_is(raw_text(page, "user_file"), file));
 	}
 	ck_assert_uint_eq(n, all);
 	ck_assert_uint_gt(n, 30);

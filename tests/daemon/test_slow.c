@@ -86,25 +86,14 @@ static unsigned call_number(struct bytes item)
 /* The snapshot, whole; the number of the flood's requests that wait, each told of once. */
 static unsigned subscribe(struct raw *r)
 {
-	uint8_t cursor[64];
-	size_t len = 0;
+	struct raw_pages pages = {.r = r, .method = "subscribe"};
+	struct bytes page, item;
+	struct wire_iter it;
 	unsigned n = 0;
-	bool more;
 
 	memset(seen, 0, sizeof(seen));
-	do {
-		struct bytes item, next;
-		struct wire_frame f;
-		struct wire_iter it;
-		struct wire_open m;
-
-		wire_map_open(&m, raw_call(r, "subscribe"));
-		if (len)
-			wire_map_bin(&m, "cursor", (struct bytes){cursor, len});
-		wire_close(&m);
-		f = raw_reply(r, raw_send(r));
-		ck_assert(!f.error.data);
-		ck_assert_int_eq(wire_iter_array(&it, raw_member(f.result, "items")), 0);
+	while (raw_pages_next(&pages, &page, &it)) {
+		ck_assert_uint_le(pages.len, 64);
 		while (wire_array_next(&it, &item)) {
 			unsigned i = call_number(item);
 
@@ -114,11 +103,7 @@ static unsigned subscribe(struct raw *r)
 			seen[i] = true;
 			n++;
 		}
-		next = raw_text(f.result, "cursor");
-		ck_assert_uint_le(next.len, sizeof(cursor));
-		memcpy(cursor, next.data, len = next.len);
-		more = *(const uint8_t *)raw_member(f.result, "more").data == 0xc3;
-	} while (more);
+	}
 	return n;
 }
 

@@ -59,39 +59,19 @@ static bool removed(struct raw *f, uint64_t id)
 /* How many there are; of the one with that text, how often it matched: -1: there is none. */
 static unsigned listed(struct raw *f, const char *rule, int64_t *matches, unsigned limit)
 {
-	uint8_t cursor[64];
-	size_t len = 0;
+	struct raw_pages pages = {.r = f, .method = "rules_list", .limit = limit};
+	struct bytes page, item;
+	struct wire_iter it;
 	unsigned n = 0;
-	bool more = true;
 
 	*matches = -1;
-	while (more) {
-		struct wire_frame reply;
-		struct bytes item, next;
-		struct wire_iter it;
-		struct wire_open m;
-		struct wire_value v;
-
-		wire_map_open(&m, raw_call(f, "rules_list"));
-		wire_map_u64(&m, "limit", limit);
-		if (len)
-			wire_map_bin(&m, "cursor", (struct bytes){cursor, len});
-		wire_close(&m);
-		reply = raw_reply(f, raw_send(f));
-		ck_assert(!reply.error.data);
-		ck_assert_int_eq(wire_iter_array(&it, raw_member(reply.result, "items")), 0);
+	while (raw_pages_next(&pages, &page, &it)) {
+		ck_assert_uint_le(pages.len, 64);
 		while (wire_array_next(&it, &item)) {
 			n++;
 			if (bytes_is(raw_text(item, "rule"), rule))
 				*matches = (int64_t)raw_uint(item, "matches");
 		}
-		next = raw_text(reply.result, "cursor");
-		ck_assert_uint_le(next.len, sizeof(cursor));
-		len = next.len;
-		memcpy(cursor, next.data, len);
-		next = raw_member(reply.result, "more");
-		ck_assert_int_eq(wire_read(&next, &v), 0);
-		more = v.boolean;
 	}
 	return n;
 }

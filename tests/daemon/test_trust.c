@@ -3,15 +3,11 @@
  */
 #include <check.h>
 #include <fcntl.h>
-#include <poll.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/socket.h>
 #include <sys/stat.h>
-#include <sys/syscall.h>
-#include <sys/un.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -66,32 +62,6 @@ static void teardown(void)
 {
 	broker_stop(&b);
 	broker_fini(&b);
-}
-
-/* Returns when the configuration has been read; projects are looked at anew then. */
-static void reload(void)
-{
-	struct sockaddr_un a = {.sun_family = AF_UNIX};
-	int fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
-	struct pollfd p = {.fd = fd, .events = POLLIN};
-	char text[512];
-
-	ck_assert_int_ge(fd, 0);
-	snprintf(a.sun_path, sizeof(a.sun_path), "%s/notify", b.dir);
-	unlink(a.sun_path);
-	ck_assert_int_eq(bind(fd, (struct sockaddr *)&a, sizeof(a)), 0);
-	ck_assert_int_eq(syscall(SYS_pidfd_send_signal, b.pidfd, SIGHUP, NULL, 0), 0);
-	for (;;) {
-		ssize_t n;
-
-		ck_assert_int_eq(poll(&p, 1, 60000), 1);
-		n = recv(fd, text, sizeof(text) - 1, 0);
-		ck_assert_int_ge(n, 0);
-		text[n] = '\0';
-		if (strstr(text, "READY=1"))
-			break;
-	}
-	close(fd);
 }
 
 /* ---- agents ---- */
@@ -241,7 +211,7 @@ START_TEST(tighten_only)
 {
 	file_write(rules, TEXT);
 	user_rules("allow Bash(twist)\nallow Bash(other)\n");
-	reload();
+	broker_reload(&b);
 	EXPECT("frob x", "ask");
 	EXPECT("frob --hard x", "deny");
 	EXPECT("twist", "ask");
@@ -277,19 +247,19 @@ START_TEST(trusted)
 	broker_stop(&b);
 	broker_start(&b, NULL);
 	EXPECT("frob x", "allow");
-	reload();
+	broker_reload(&b);
 	EXPECT("frob x", "allow");
 	EXPECT("frob --hard x", "deny");
 	/* a changed file is not trusted; what it had tightened it may loosen */
 	file_write(rules, "allow Bash(frob *)\n");
-	reload();
+	broker_reload(&b);
 	EXPECT("frob x", "ask");
 	EXPECT("frob --hard x", "ask");
 	ck_assert_int_eq(TRUST("changed", "--list"), 0);
 	ck_assert_int_eq(TRUST("not the file with this hash", "--hash", hash, project), 1);
 	/* the one that was trusted comes back */
 	file_write(rules, TEXT);
-	reload();
+	broker_reload(&b);
 	EXPECT("frob x", "allow");
 	ck_assert_int_eq(TRUST("", "--remove", project), 0);
 	EXPECT("frob x", "ask");
@@ -298,7 +268,7 @@ START_TEST(trusted)
 	ck_assert_int_eq(TRUST("deny Bash(frob --hard *)", "--hash", hash, project), 0);
 	EXPECT("frob x", "allow");
 	ck_assert_int_eq(unlink(rules), 0);
-	reload();
+	broker_reload(&b);
 	EXPECT("frob x", "ask");
 	EXPECT("frob --hard x", "ask");
 	ck_assert_int_eq(TRUST("missing", "--list"), 0);
@@ -440,7 +410,7 @@ static void clear(void)
 START_TEST(nothing_known)
 {
 	user_rules("allow Bash(other)\n");
-	reload();
+	broker_reload(&b);
 	EXPECT("other", "allow");
 	bad[_i].make();
 	broker_stop(&b);
@@ -451,7 +421,7 @@ START_TEST(nothing_known)
 	ck_assert_int_ne(TRUST(bad[_i].problem, "--yes", project), 0);
 	doctored(bad[_i].problem);
 	clear();
-	reload();
+	broker_reload(&b);
 	EXPECT("other", "allow");
 }
 END_TEST
@@ -462,24 +432,24 @@ START_TEST(old_set_stays)
 	char hash[65];
 
 	user_rules("allow Bash(other)\n");
-	reload();
+	broker_reload(&b);
 	file_write(rules, TEXT);
 	hash_of(hash);
 	EXPECT("frob x", "allow");
 	stay_begin();
 	clear();
 	bad[_i].make();
-	reload();
+	broker_reload(&b);
 	EXPECT("frob x", "ask");
 	EXPECT("frob --hard x", "deny");
 	EXPECT("twist", "ask");
 	EXPECT("other", "allow");
 	listed(bad[_i].problem);
-	reload();
+	broker_reload(&b);
 	EXPECT("frob --hard x", "deny");
 	clear();
 	file_write(rules, TEXT);
-	reload();
+	broker_reload(&b);
 	EXPECT("frob x", "allow");
 	stay_end();
 }
@@ -493,7 +463,7 @@ START_TEST(folder_is_link)
 	snprintf(path, sizeof(path), "%s/.approvald", project);
 	ck_assert_int_eq(rmdir(path), 0);
 	ck_assert_int_eq(symlink("sub", path), 0);
-	reload();
+	broker_reload(&b);
 	EXPECT("other", "ask");
 	listed("a link, or no folder, on the way to it");
 }
@@ -627,7 +597,7 @@ START_TEST(unloaded)
 	EXPECT("frob --hard x", "deny");
 	/* as soon as the agent's end was noticed */
 	for (bool gone = false; !gone;) {
-		reload();
+		broker_reload(&b);
 		ck_assert_int_eq(RUN_WHOLE(&r, "rules", "list"), 0);
 		gone = !*r.text;
 		run_free(&r);
@@ -635,7 +605,7 @@ START_TEST(unloaded)
 	EXPECT("frob --hard x", "deny");
 	/* another one of the project keeps them */
 	stay_begin();
-	reload();
+	broker_reload(&b);
 	listed("deny Bash(frob --hard *)");
 	stay_end();
 }
@@ -644,12 +614,12 @@ END_TEST
 /* A page of one at a time gives all that a large one does. */
 START_TEST(pages)
 {
-	uint8_t cursor[512];
-	size_t len = 0;
-	unsigned n = 0;
-	bool more = true;
-	char hash[65];
 	struct raw f;
+	struct raw_pages list = {.r = &f, .method = "rules_projects", .limit = 1};
+	struct bytes page, item;
+	struct wire_iter it;
+	unsigned n = 0;
+	char hash[65];
 
 	user_rules("");
 	for (int i = 0; i < 5; i++) {
@@ -668,21 +638,7 @@ START_TEST(pages)
 	}
 	raw_connect(&f, b.frontend);
 	ck_assert(!raw_hello_frontend(&f, "observer").error.data);
-	while (more) {
-		struct wire_frame reply;
-		struct wire_iter it;
-		struct wire_value v;
-		struct bytes item, next;
-		struct wire_open m;
-
-		wire_map_open(&m, raw_call(&f, "rules_projects"));
-		wire_map_u64(&m, "limit", 1);
-		if (len)
-			wire_map_bin(&m, "cursor", (struct bytes){cursor, len});
-		wire_close(&m);
-		reply = raw_reply(&f, raw_send(&f));
-		ck_assert(!reply.error.data);
-		ck_assert_int_eq(wire_iter_array(&it, raw_member(reply.result, "items")), 0);
+	while (raw_pages_next(&list, &page, &it))
 		while (wire_array_next(&it, &item)) {
 			char want[128];
 
@@ -693,14 +649,6 @@ START_TEST(pages)
 									    : "untrusted"));
 			n++;
 		}
-		next = raw_text(reply.result, "cursor");
-		len = next.len;
-		ck_assert_uint_le(len, sizeof(cursor));
-		memcpy(cursor, next.data, len);
-		next = raw_member(reply.result, "more");
-		ck_assert_int_eq(wire_read(&next, &v), 0);
-		more = v.boolean;
-	}
 	ck_assert_uint_eq(n, 5);
 	raw_close(&f);
 }
