@@ -41,7 +41,6 @@ void bench_broker(struct bench_server *s, const char *store);
 void bench_echo(struct bench_server *s, size_t reply_len, bool log);
 void bench_end(struct bench_server *s);
 
-/* Many connections of one process. */
 struct bench_run {
 	double p50_us; /* of one call, with one connection */
 	double cpu_us; /* of the server, for one call */
@@ -59,6 +58,9 @@ enum bench_kind {
  * keeps one call outstanding, until `calls` were answered.
  */
 void bench_load(const struct bench_server *s, enum bench_kind kind, unsigned connections,
+	uint64_t calls, struct bench_run *out);
+/* The same of n processes with a connection each, as agents are; p50_us is not measured. */
+void bench_processes(const struct bench_server *s, enum bench_kind kind, unsigned n,
 	uint64_t calls, struct bench_run *out);
 /* The length of an answer of the broker to bench_load's request, for the baselines. */
 size_t bench_reply_len(void);

@@ -20,7 +20,7 @@
 #include "tests/bench/bench.h"
 
 #define FRAME	 300
-#define TURN_MAX 4000 /* calls of a turn */
+#define TURN_MAX 400 /* calls of a turn: more than most agents' turns have */
 
 struct conn {
 	int fd;
@@ -126,7 +126,7 @@ static void hello(struct load *l, struct conn *c)
 	struct wire_open m;
 	char key[32];
 
-	snprintf(key, sizeof(key), "s%d", c->fd);
+	snprintf(key, sizeof(key), "s%d.%d", (int)getpid(), c->fd);
 	wire_buffer_reset(&l->b, 1 << 16);
 	wire_pack_call(&l->b, ++c->id, bytes_of("hello"));
 	wire_map_open(&m, &l->b);
@@ -233,36 +233,44 @@ static void drive(struct load *l)
 	close(ep);
 }
 
+static void load_init(struct load *l, const struct bench_server *s, enum bench_kind kind,
+	unsigned connections)
+{
+	int fd;
+
+	*l = (struct load){.s = s, .kind = kind, .n = connections,
+		.reply_len = bench_reply_len()};
+	snprintf(l->path, sizeof(l->path), "%s/work/file", s->dir);
+	l->path[strlen(s->dir) + 5] = 0;
+	mkdir(l->path, 0700);
+	bench_need(chdir(l->path) == 0, l->path);
+	l->path[strlen(s->dir) + 5] = '/';
+	fd = open(l->path, O_CREAT | O_WRONLY | O_CLOEXEC, 0600);
+	bench_need(fd >= 0, l->path);
+	close(fd);
+	wire_buffer_init(&l->b, SIZE_MAX / 2);
+	make_request(l);
+	l->conns = calloc(connections, sizeof(*l->conns));
+	bench_need(l->conns != NULL, "calloc");
+}
+
 static void run(const struct bench_server *s, enum bench_kind kind, unsigned connections,
 	uint64_t calls, struct bench_run *out)
 {
-	struct load l = {.s = s,
-		.kind = kind,
-		.n = connections,
-		.calls = calls / 10 + 1,
-		.reply_len = bench_reply_len()};
+	struct load l;
 	struct rlimit r;
 	double n;
 	uint64_t cpu;
 	int64_t t;
-	int fd;
 
 	getrlimit(RLIMIT_NOFILE, &r);
 	r.rlim_cur = r.rlim_max;
 	setrlimit(RLIMIT_NOFILE, &r);
-	snprintf(l.path, sizeof(l.path), "%s/work/file", s->dir);
-	l.path[strlen(s->dir) + 5] = 0;
-	mkdir(l.path, 0700);
-	bench_need(chdir(l.path) == 0, l.path);
-	l.path[strlen(s->dir) + 5] = '/';
-	fd = open(l.path, O_CREAT | O_WRONLY | O_CLOEXEC, 0600);
-	bench_need(fd >= 0, l.path);
-	close(fd);
-	wire_buffer_init(&l.b, SIZE_MAX / 2);
-	make_request(&l);
-	l.conns = calloc(connections, sizeof(*l.conns));
+	load_init(&l, s, kind, connections);
 	l.us = calloc(1u << 20, sizeof(float));
+	bench_need(l.us != NULL, "calloc");
 	connect_all(&l);
+	l.calls = calls / 10 + 1;
 	drive(&l); /* a tenth to get warm */
 	l.done = 0;
 	l.calls = calls;
@@ -279,8 +287,77 @@ static void run(const struct bench_server *s, enum bench_kind kind, unsigned con
 	out->calls = l.done;
 }
 
-void bench_load(const struct bench_server *s, enum bench_kind kind, unsigned connections,
+/* ---- a process for each client ---- */
+
+static void one_call(struct load *l)
+{
+	struct conn *c = &l->conns[0];
+
+	do {
+		call(l, c);
+		while (!answered(l, c))
+			;
+	} while (c->turn && (c->turn = false, true));
+}
+
+/* Warms up, says so, and when all may go makes its calls. */
+static void client_run(const struct bench_server *s, enum bench_kind kind, uint64_t calls,
+	int ready, int go)
+{
+	const struct timeval patience = {.tv_sec = 60};
+	struct load l;
+	char c = 0;
+
+	load_init(&l, s, kind, 1);
+	connect_all(&l);
+	bench_need(setsockopt(l.conns[0].fd, SOL_SOCKET, SO_RCVTIMEO, &patience,
+			   sizeof(patience)) == 0,
+		"setsockopt");
+	for (uint64_t i = 0; i < calls / 10 + 1; i++)
+		one_call(&l);
+	bench_need(write(ready, &c, 1) == 1 && read(go, &c, 1) == 0, "the start");
+	for (uint64_t i = 0; i < calls; i++)
+		one_call(&l);
+}
+
+static void run_processes(const struct bench_server *s, enum bench_kind kind, unsigned n,
 	uint64_t calls, struct bench_run *out)
+{
+	int ready[2], go[2], status;
+	uint64_t cpu;
+	int64_t t;
+	char c;
+
+	bench_need(pipe2(ready, O_CLOEXEC) == 0 && pipe2(go, O_CLOEXEC) == 0, "pipe");
+	for (unsigned i = 0; i < n; i++) {
+		pid_t pid = fork();
+
+		bench_need(pid >= 0, "fork");
+		if (pid == 0) {
+			close(go[1]);
+			close(ready[0]);
+			client_run(s, kind, calls / n, ready[1], go[0]);
+			_exit(0);
+		}
+	}
+	close(ready[1]);
+	for (unsigned i = 0; i < n; i++)
+		bench_need(read(ready[0], &c, 1) == 1, "a client failed");
+	cpu = bench_cpu(s->pid);
+	t = bench_ns();
+	close(go[1]);
+	for (unsigned i = 0; i < n; i++)
+		bench_need(wait(&status) > 0 && status == 0, "a client failed");
+	t = bench_ns() - t;
+	cpu = bench_cpu(s->pid) - cpu;
+	out->calls = calls / n * n;
+	out->cpu_us = (double)cpu / 1000 / (double)out->calls;
+	out->per_s = (double)out->calls * 1e9 / (double)t;
+}
+
+/* An agent may not stand above the broker, so that it is a child. */
+static void run_apart(bool processes, const struct bench_server *s, enum bench_kind kind,
+	unsigned n, uint64_t calls, struct bench_run *out)
 {
 	struct bench_run *shared = mmap(NULL, sizeof(*shared), PROT_READ | PROT_WRITE,
 		MAP_SHARED | MAP_ANONYMOUS, -1, 0);
@@ -291,13 +368,28 @@ void bench_load(const struct bench_server *s, enum bench_kind kind, unsigned con
 	pid = fork();
 	bench_need(pid >= 0, "fork");
 	if (pid == 0) {
-		run(s, kind, connections, calls, shared);
+		if (processes)
+			run_processes(s, kind, n, calls, shared);
+		else
+			run(s, kind, n, calls, shared);
 		_exit(0);
 	}
 	waitpid(pid, &status, 0);
 	bench_need(status == 0, "the clients failed");
 	*out = *shared;
 	munmap(shared, sizeof(*shared));
+}
+
+void bench_load(const struct bench_server *s, enum bench_kind kind, unsigned connections,
+	uint64_t calls, struct bench_run *out)
+{
+	run_apart(false, s, kind, connections, calls, out);
+}
+
+void bench_processes(const struct bench_server *s, enum bench_kind kind, unsigned n,
+	uint64_t calls, struct bench_run *out)
+{
+	run_apart(true, s, kind, n, calls, out);
 }
 
 size_t bench_reply_len(void)
