@@ -34,6 +34,13 @@ tests_shell_differential_SOURCES = tests/shell/differential.c tests/shell/genera
 	tests/shell/generate.h
 tests_shell_differential_LDADD = broker/core/shell/libshell.la
 
+# what the tables say, held against the help of the programs that are here
+check_PROGRAMS += tests/shell/traits
+TESTS += tests/shell/options.py
+EXTRA_DIST += tests/shell/options.py
+tests_shell_traits_SOURCES = tests/shell/traits.c
+tests_shell_traits_LDADD = broker/core/shell/libshell.la
+
 # the work grows no faster than the text
 check_PROGRAMS += tests/shell/linear
 TESTS += tests/shell/linear

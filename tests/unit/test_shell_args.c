@@ -49,13 +49,20 @@ START_TEST(args)
 		{"git commit -am 'a b' f", "*commit -a -m=(a b) f"},
 		{"git commit --message=x", "*commit -m=(x)"}, {"grep -rn x f", "-r -n (x) f"},
 		{"grep -e x f", "-e=(x) f"}, {"grep -f p f", "-f=p f"},
-		{"sed -n 1p f", "-n (1p) f"}, {"sed -i.bak x f", "-i -. -b -a -k (x) f"},
+		{"sed -n 1p f", "-n (1p) f"}, {"sed -i.bak x f", "-i=(.bak) (x) f"},
 		{"find a -name x -type f", "a -name=x -type=(f)"}, {"echo a -n", "(a) -n"},
 		{"cp -t d a b", "-t=d a b"}, {"frob -abc --x=1 y", "-a -b -c -x=1 y"},
 		{"tar -xzf a.tar -C d", "-x -z -f=a.tar -C=d"}, {"curl -so f u", "-s -o=f u"},
 		{"gcc -Wall -O2 -o a a.c", "-Wall -O2 -o=a a.c"}, {"ls -", "-"}, {"ls", ""},
 		{"rm -", "-"}, {"sort -k2,2 -o f g", "-k=(2,2) -o=f g"},
-		{"git --no-pager log -5", "~-P *log -5"}};
+		{"git --no-pager log -5", "~-P *log -5"}, {"grep f -e x", "f -e=(x)"},
+		{"sed f --expression=x", "f -e=(x)"}, {"sed f -- -e", "(f) -- -e"},
+		{"awk x -v f", "(x) -v f"}, {"git diff -U f -U3 -M", "*diff -U f -U=(3) -M"},
+		{"git grep f -e x", "*grep f -e=(x)"}, {"rg --files f", "-files f"},
+		{"find . -print -delete", ". -print -delete"}, {"date -Is -r f", "-I=(s) -r=f"},
+		{"od -w -w8 -Ax f", "-w -w=(8) -A=(x) f"}, {"stat -t f", "-t f"},
+		{"jq --arg a b .c f", "-arg=(b) (.c) f"},
+		{"jq --rawfile a f .c g", "-rawfile=f (.c) g"}};
 
 	for (size_t i = 0; i < sizeof(pairs) / sizeof(*pairs); i++)
 		expect_args(pairs[i].text, pairs[i].line);
@@ -120,7 +127,8 @@ START_TEST(reads_only)
 		"git branch --list", "git branch -a", "git branch", "git -C x status",
 		"git --no-pager log", "find . -name x", "sort -u x", "uniq x", "diff -u a b",
 		"stat x", "sed -n 1p f", "awk '{print $1}' f", "jq .a f", "echo x", "test -f x",
-		"git remote -v", "git stash list", "git tag -l", "git config --get a",
+		"git remote -v", "git stash list", "git tag -l", "git tag -l 'v*'",
+		"git config --get user.name", "git config --local -l", "git branch --list x",
 		"tree -L 2", "printf %s x", "ls --color=auto");
 	TRAITS(SHELL_READS_ONLY, 0, "rm x", "./cat x", "/bin/cat x", "git log --output=x",
 		"git branch x", "git branch -D x", "git tag x", "git stash",
@@ -129,7 +137,29 @@ START_TEST(reads_only)
 		"sort -o a b", "uniq a b", "sed -i p x", "tee x", "sed 'w x' y",
 		"printf -v x y", "date -s x", "hostname x", "rg --pre x y", "ls --frob",
 		"grep --frob x", "git worktree add x", "git reflog expire", "xxd a b", "make",
-		"env", "$x", "git --git-dir=x log", "tree -o x", "git show --ext-diff");
+		"env", "$x", "git --git-dir=x log", "tree -o x", "git show --ext-diff", "git config --get a",
+		"git config -l", "git config --global -l", "git branch -l x",
+		"git log --show-signature", "git log --format=%G?", "git log --pretty='%+GG'",
+		"git branch --format='%(signature)'", "git for-each-ref --sort=signature:grade",
+		"git log --stdin", "git cat-file --batch", "find . -print -delete", "find -L .",
+		"find . -follow", "grep -R x .", "rg -L x", "rg --follow x", "tree -l", "ls -L",
+		"du -L", "diff -r a b", "md5sum -c x", "strings @x", "file -z x", "hostname -f",
+		"ps e", "ps aux e", "ps auxe", "ps -auxe", "ps -axe", "ps -f e", "ps axo environ",
+		"ps -o pid,environ", "ps --no-headers e", "ps -ex", "ps -pC e", "ls --hum",
+		"sort --rev x", "sort --r x", "grep --inc=x y z", "grep x* f", "jq x* f",
+		"echo /etc/*", "echo ../*", "sed ':a w f' x", "sed 'b e id' x", "sed ':a}w f' x",
+		"awk '/\"/{system(\"x\")}' f", "awk '/\"/{print > \"f\"}'",
+		"awk '# \"\n{print > \"f\"}'", "awk 'BEGIN{x=1system(\"id\")}'",
+		"awk 'BEGIN{print \"x\" \\\n> 5}'", "awk '{a=b/\"c\"/d}' f", "command -p x");
+	TRAITS(SHELL_READS_ONLY, SHELL_READS_ONLY, "ps", "ps aux", "ps -ef", "ps -eo pid,comm",
+		"ps -o pid= -p 1", "ps aux --sort=-rss", "ps -aux", "ps axo pid,comm", "ps -fu root",
+		"sed ':a;N;$!ba;s/\\n/ /g' f", "sed '/x/{s/a/b/;b}' f", "sed -n '/a/b e; p; :e' f",
+		"awk '/a|b/{print $1 \" -> \" $2}' f", "awk '$1 ~ /^\"x/ {print}' f",
+		"awk '{print $1/$2}' f", "awk -F/ '{n=split($0, a, \"|\"); print n}' f",
+		"awk '# a\n/x/{n++} END{print n}' f", "command -v ls", "date -Iseconds",
+		"echo *", "find . -print0", "find . -path ./a -prune -o -name x -print",
+		"od -Ax -tx1 f", "head --lines=3 f", "git log --format='%h %s'", "git diff -U3",
+		"diff -u a b", "git log -p -M --stat");
 }
 END_TEST
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* A command's words as options and operands. */
 #include "broker/core/shell/option.h"
-#include "broker/core/shell/shell.h"
+#include "broker/core/shell/runner.h"
 
 enum args_state {
 	ARGS_SUBCOMMAND = 1, /* is to come */
@@ -13,11 +13,27 @@ static const struct option_table *table_of(const struct shell_args *args)
 	return args->table;
 }
 
+/* The option gives what would be the first operand. */
+static bool gives_text(const struct option_table *table, const struct shell_arg *arg)
+{
+	return (arg->kind == SHELL_ARG_OPTION || arg->kind == SHELL_ARG_GLOBAL) &&
+	       words_have(table->gives, arg->name);
+}
+
 static void table_set(struct shell_args *args, const struct option_table *table)
 {
+	struct shell_args ahead;
+	struct shell_arg arg;
+
 	args->table = table;
-	if (table && table->flags & OPTION_TEXT_FIRST)
+	/* it may stand behind the operands */
+	ahead = *args;
+	if (table && table->flags & OPTION_TEXT_FIRST) {
 		args->state |= ARGS_TEXT;
+		while (*table->gives && shell_args_next(&ahead, &arg))
+			if (gives_text(table, &arg))
+				args->state &= ~(uint32_t)ARGS_TEXT;
+	}
 	if (table && table->flags & OPTION_SUBCOMMANDS)
 		args->state |= ARGS_SUBCOMMAND;
 }
@@ -42,18 +58,9 @@ static bool take_value(struct shell_args *args, struct shell_arg *out)
 	return true;
 }
 
-static bool has(const char *letters, char c)
+static const char *find(const char *letters, char c)
 {
-	return c && strchr(letters, c);
-}
-
-/* The option gives what would be the first operand. */
-static void note_given(struct shell_args *args, const struct shell_arg *arg)
-{
-	const struct option_table *const table = table_of(args);
-
-	if (table && arg->name.len == 1 && has(table->gives, *(const char *)arg->name.data))
-		args->state &= ~(uint32_t)ARGS_TEXT;
+	return c ? strchr(letters, c) : NULL;
 }
 
 /* The next of clustered short options. */
@@ -61,14 +68,16 @@ static void short_next(struct shell_args *args, struct shell_arg *out)
 {
 	const struct option_table *const table = table_of(args);
 	const char *const p = args->cluster.data;
+	const char *valued;
 
 	out->word = args->word - 1;
 	out->name = (struct bytes){p, 1};
 	args->cluster.data = p + 1;
 	args->cluster.len--;
-	if (!table || !has(table->valued, *p))
+	valued = table ? find(table->valued, *p) : NULL;
+	if (!valued || (valued[1] == '?' && args->cluster.len == 0))
 		return;
-	out->is_text = has(table->text, *p);
+	out->is_text = find(table->text, *p) != NULL;
 	if (args->cluster.len) {
 		out->has_value = true;
 		out->value = args->cluster;
@@ -92,9 +101,13 @@ static void long_next(struct shell_args *args, struct shell_arg *out, size_t das
 		out->has_value = true;
 		out->value = (struct bytes){equal + 1, (size_t)(end - equal - 1)};
 	}
+	out->shortened = dashes == 2 && out->name.len < 2;
 	if (!table || !option_long(table, out->name, &known))
 		return;
+	out->shortened |= !known.whole;
 	out->name = known.letter ? (struct bytes){known.letter, 1} : known.name;
+	if (known.named && !equal)
+		take_value(args, out);
 	if (known.value && !equal)
 		take_value(args, out);
 	out->is_text = known.text && out->has_value;
@@ -113,13 +126,12 @@ static void option_next(struct shell_args *args, struct shell_arg *out)
 	} else if (flags & OPTION_SINGLE) {
 		long_next(args, out, 1);
 	} else if ((p[1] >= '0' && p[1] <= '9') ||
-		   (flags & OPTION_NO_CLUSTER && text.len > 2 && !has(table->valued, p[1]))) {
+		   (flags & OPTION_NO_CLUSTER && text.len > 2 && !find(table->valued, p[1]))) {
 		out->name = (struct bytes){p + 1, text.len - 1};
 	} else {
 		args->cluster = (struct bytes){p + 1, text.len - 1};
 		short_next(args, out);
 	}
-	note_given(args, out);
 }
 
 static void operand_next(struct shell_args *args, struct shell_arg *out)
@@ -142,6 +154,7 @@ static void operand_next(struct shell_args *args, struct shell_arg *out)
 	out->kind = SHELL_ARG_OPERAND;
 	out->is_text = (args->state & ARGS_TEXT) || (table && table->flags & OPTION_TEXT_ALL);
 	args->state &= ~(uint32_t)ARGS_TEXT;
+	args->no_more |= table && table->flags & OPTION_ORDERED;
 	args->operands++;
 }
 
@@ -153,7 +166,6 @@ bool shell_args_next(struct shell_args *args, struct shell_arg *out)
 	if (args->cluster.len) {
 		out->kind = args->state & ARGS_SUBCOMMAND ? SHELL_ARG_GLOBAL : SHELL_ARG_OPTION;
 		short_next(args, out);
-		note_given(args, out);
 		return true;
 	}
 	if (args->word == args->end)

@@ -115,6 +115,7 @@ bool git_runs(const struct shell_command *command)
 	"ignore-space-at-eol diff-filter numstat shortstat dirstat summary raw minimal check " \
 	"exit-code quiet find-renames find-copies relative abbrev full-index binary "          \
 	"no-renames no-ext-diff no-textconv histogram patience diff-algorithm merge-base "     \
+	"I X O no-prefix ignore-matching-lines anchored word-diff-regex "                           \
 	"function-context W pickaxe-regex pickaxe-all inter-hunk-context src-prefix "          \
 	"dst-prefix "
 
@@ -127,7 +128,7 @@ bool git_runs(const struct shell_command *command)
 	     "ancestry-path "                                                                  \
 	     "abbrev-commit no-abbrev-commit cherry left-right cherry-pick cherry-mark "       \
 	     "invert-grep "                                                                    \
-	     "all-match show-signature notes no-notes source stdin boundary parents children " \
+	     "all-match notes no-notes source boundary parents children " \
 	     "count no-walk name-only walk-reflogs "
 
 struct reading {
@@ -142,7 +143,7 @@ static const struct reading readings[] = {
 		"color-lines "
 		"abbrev root since incremental line-porcelain ",
 		NULL},
-	{"cat-file", "t s p e batch batch-check ", NULL},
+	{"cat-file", "t s p e ", NULL},
 	{"check-ignore", "v q n verbose quiet non-matching no-index ", NULL},
 	{"count-objects", "v H verbose human-readable ", NULL},
 	{"describe",
@@ -154,7 +155,7 @@ static const struct reading readings[] = {
 	{"for-each-ref", "count sort format points-at merged no-merged contains no-contains ",
 		NULL},
 	{"grep",
-		"n i w v l L c h H e E F P G o A B C p W q a I r f heading break cached "
+		"n i w v l L c h H e E F P G o A B C p W q a I m r f heading break cached "
 		"untracked "
 		"max-depth max-count name-only files-with-matches line-number ignore-case "
 		"count "
@@ -205,22 +206,89 @@ static const struct reading *reading_find(struct bytes name)
 	return NULL;
 }
 
+/* What a format or an order asks gpg about: a program that the configuration names. */
+static bool verifies(struct bytes value)
+{
+	const char *p = value.data;
+	const char *const end = p + value.len;
+
+	if (value.len == 0)
+		return false;
+	if (memmem(p, value.len, "signature", 9))
+		return true;
+	while ((p = memchr(p, '%', (size_t)(end - p))) != NULL) {
+		p++;
+		while (p < end && strchr("+- ", *p) && *p)
+			p++;
+		if (p < end && *p == 'G')
+			return true;
+	}
+	return false;
+}
+
 static bool is_number(struct bytes name)
 {
 	return name.len && *(const char *)name.data >= '0' && *(const char *)name.data <= '9';
 }
 
-/* branch, remote and config read when they are asked to list. */
+/* Sections of the configuration that hold no credentials. */
+static bool config_harmless(struct bytes key)
+{
+	static const char *const sections[] = {"user.", "core.", "branch.", "init.", "pull.",
+		"push.", "merge.", "rebase.", "color.", "diff.", "log.", "status.", "commit.",
+		"fetch.", "rerere.", "submodule.", "tag.", "gc.", "help.", "column.", "alias."};
+
+	for (size_t i = 0; i < sizeof(sections) / sizeof(*sections); i++) {
+		const size_t n = strlen(sections[i]);
+
+		if (key.len > n && memcmp(key.data, sections[i], n) == 0)
+			return true;
+	}
+	return false;
+}
+
+/*
+ * config: the workspace's own is read like any file of it. Others, and all of them
+ * together, may hold credentials and lie elsewhere: of them only a key that holds none.
+ */
+static bool config_reads_only(const struct shell_command *command)
+{
+	bool get = false, list = false, own = false, harmless = true;
+	struct shell_args args;
+	struct shell_arg arg;
+	unsigned operands = 0;
+
+	shell_args_begin(&args, command->words, command->nwords);
+	while (shell_args_next(&args, &arg)) {
+		if (arg.kind == SHELL_ARG_OPERAND) {
+			harmless &= config_harmless(arg.value);
+			operands++;
+		}
+		if (arg.kind != SHELL_ARG_OPTION)
+			continue;
+		if (!words_have("get get-all get-regexp l local global system show-origin "
+				"show-scope z name-only type ",
+			    arg.name))
+			return false;
+		get |= words_have("get get-all ", arg.name);
+		list |= words_have("l get-regexp ", arg.name);
+		own |= bytes_is(arg.name, "local");
+	}
+	return (get || list) && (own || (get && !list && operands == 1 && harmless));
+}
+
+/* branch and remote read when they are asked to list. */
 static bool lists_only(struct bytes subcommand, const struct shell_command *command)
 {
 	const bool branch = bytes_is(subcommand, "branch");
-	const bool config = bytes_is(subcommand, "config");
+	bool list = false, letter = false;
 	struct shell_args args;
 	struct shell_arg arg;
-	bool list = false;
 	unsigned operands = 0;
 
-	if (!branch && !config && !bytes_is(subcommand, "remote"))
+	if (bytes_is(subcommand, "config"))
+		return config_reads_only(command);
+	if (!branch && !bytes_is(subcommand, "remote"))
 		return false;
 	shell_args_begin(&args, command->words, command->nwords);
 	while (shell_args_next(&args, &arg)) {
@@ -228,18 +296,17 @@ static bool lists_only(struct bytes subcommand, const struct shell_command *comm
 			operands++;
 		if (arg.kind != SHELL_ARG_OPTION)
 			continue;
-		if (!words_have(
-			    branch   ? "a r l v all remotes list verbose show-current contains "
-				       "no-contains merged no-merged sort format points-at color "
-				       "no-color column no-column i ignore-case "
-			    : config ? "get get-all get-regexp list l global local system "
-				       "show-origin show-scope z null name-only type "
-				     : "v verbose ",
+		if (!words_have(branch ? "a r l v all remotes verbose show-current contains "
+					 "no-contains merged no-merged sort format points-at color "
+					 "no-color column no-column i abbrev no-abbrev "
+				       : "v verbose ",
 			    arg.name))
 			return false;
-		list |= words_have("l list get get-all get-regexp ", arg.name);
+		/* before git 2.19 the letter made a log for a new branch */
+		list |= bytes_is(arg.name, "l");
+		letter |= bytes_is(arg.name, "l") && arg.word->text.len < 6;
 	}
-	return operands == 0 ? branch || list || !config : list;
+	return operands == 0 || (list && !letter);
 }
 
 static bool has_parent(struct bytes text)
@@ -253,7 +320,7 @@ bool git_reads_only(const struct shell_command *command)
 	struct bytes subcommand = {0};
 	struct shell_args args;
 	struct shell_arg arg;
-	bool first = true, elsewhere = false, parent = false;
+	bool first = true, elsewhere = false, parent = false, listed = false;
 
 	if (git_runs(command))
 		return false;
@@ -271,14 +338,19 @@ bool git_reads_only(const struct shell_command *command)
 			reading = reading_find(subcommand);
 			break;
 		case SHELL_ARG_OPTION:
+			if (arg.has_value && verifies(arg.value))
+				return false;
 			if (reading && !is_number(arg.name) &&
 				!words_have(reading->options, arg.name))
 				return false;
+			listed |= bytes_is(arg.name, "l");
 			break;
 		case SHELL_ARG_OPERAND:
 			parent |= has_parent(arg.value);
+			/* `tag -l` takes patterns, `tag` a new name */
 			if (first && reading && reading->first &&
-				!bytes_is(arg.value, reading->first))
+				!bytes_is(arg.value, reading->first) &&
+				!(listed && !*reading->first))
 				return false;
 			first = false;
 			break;

@@ -14,6 +14,7 @@ broker_core_shell_libshell_la_SOURCES = \
 	broker/core/shell/name.c \
 	broker/core/shell/option.c \
 	broker/core/shell/option.h \
+	broker/core/shell/option_table.c \
 	broker/core/shell/parameter.c \
 	broker/core/shell/place.c \
 	broker/core/shell/program.c \

@@ -19,6 +19,12 @@ static void skip(struct cursor *c, const char *set)
 		c->p++;
 }
 
+static bool is_name(char c)
+{
+	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+	       c == '_';
+}
+
 /* ---- sed ---- */
 
 /* Up to an unescaped delimiter, which is taken. */
@@ -108,9 +114,13 @@ static bool sed_command(struct cursor *c)
 	case 'b':
 	case 't':
 	case 'T':
-		while (c->p < c->end && *c->p != ';' && *c->p != '\n' && *c->p != '}')
+		/* seds differ on what ends a label: a blank is followed by a command in GNU's */
+		skip(c, " \t");
+		while (c->p < c->end && is_name(*c->p))
 			c->p++;
-		return true;
+		if (command == ':' && look(c) == '}')
+			return false;
+		break;
 	case 'l':
 	case 'q':
 	case 'Q':
@@ -179,12 +189,6 @@ bool sed_runs(const struct shell_command *command)
 
 /* ---- awk ---- */
 
-static bool is_name(char c)
-{
-	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
-	       c == '_';
-}
-
 /* `>`: a comparison is told from a redirection by a number after it, without print before. */
 static bool awk_compares(const struct cursor *c, bool prints)
 {
@@ -196,46 +200,113 @@ static bool awk_compares(const struct cursor *c, bool prints)
 	return !prints && look(&after) >= '0' && look(&after) <= '9';
 }
 
+/* What runs or reads by its name, in whatever it stands: a number may stand before it. */
+static bool awk_names(struct bytes program)
+{
+	static const char *const names[] = {
+		"system", "getline", "nextfile", "extension", "ARGV", "ARGC", "SYMTAB", "FUNCTAB"};
+
+	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)
+		if (memmem(program.data, program.len, names[i], strlen(names[i])))
+			return true;
+	return false;
+}
+
+/* A string on one line; it is taken. */
+static bool awk_string(struct cursor *c)
+{
+	while (++c->p < c->end && *c->p != '"') {
+		if (*c->p == '\\' && ++c->p == c->end)
+			return false;
+		if (*c->p == '\n' || *c->p == '\0')
+			return false;
+	}
+	return c->p++ < c->end;
+}
+
+/*
+ * At a slash; before: what stands before it, blanks aside. A regular expression that is
+ * surely one is taken. Where it may be a division as well nothing is hidden by either
+ * reading, else it is a doubt.
+ */
+static bool awk_slash(struct cursor *c, char before)
+{
+	const bool divides = is_name(before) || strchr(")]$\"+-", before);
+	bool bracket = false;
+	const char *p;
+
+	for (p = c->p + 1; p < c->end && *p != '/' && *p != '\n'; p++) {
+		if (*p == '\0' || (divides && (*p == '"' || *p == '#')))
+			return false;
+		if (*p == '\\' && ++p == c->end)
+			return false;
+		if (*p == '[')
+			bracket = true;
+		else if (*p == ']')
+			bracket = false;
+	}
+	if (divides) {
+		c->p++;
+		return true;
+	}
+	if (p == c->end || *p != '/' || bracket)
+		return false; /* within brackets awks differ on it */
+	c->p = p + 1;
+	return true;
+}
+
 static bool awk_reads(struct bytes program)
 {
 	struct cursor c = {program.data, (const char *)program.data + program.len};
+	char before = ';';
 	bool prints = false;
 
+	if (program.len && awk_names(program))
+		return false;
 	while (c.p < c.end) {
 		const char *const p = c.p;
+		bool ok = true;
 
 		if (is_name(*p)) {
 			while (c.p < c.end && is_name(*c.p))
 				c.p++;
-			if (words_have("system getline nextfile extension ARGV ARGC SYMTAB ",
-				    (struct bytes){p, (size_t)(c.p - p)}))
-				return false;
-			prints |= words_have(
-				"print printf ", (struct bytes){p, (size_t)(c.p - p)});
+			prints |= memmem(p, (size_t)(c.p - p), "print", 5) != NULL;
+			before = *p;
 			continue;
 		}
 		switch (*p) {
-		case '"':
-			while (++c.p < c.end && *c.p != '"')
-				c.p += *c.p == '\\';
+		case '"': ok = awk_string(&c); break;
+		case '/': ok = awk_slash(&c, before); break;
+		case '#':
+			while (c.p < c.end && *c.p != '\n')
+				c.p++;
 			break;
 		case '|':
-			if (c.end - p < 2 || p[1] != '|')
-				return false;
-			c.p++;
+			ok = c.end - p > 1 && p[1] == '|';
+			c.p += 2;
 			break;
 		case '>':
-			if (!awk_compares(&c, prints))
-				return false;
+			ok = awk_compares(&c, prints);
+			c.p++;
+			break;
+		case '\\': /* joins lines */
+			ok = c.end - p > 1 && p[1] == '\n';
+			c.p += 2;
 			break;
 		case '@':
 		case '\0': return false;
-		case ';':
-		case '}':
-		case '\n': prints = false; break;
-		default: break;
+		default:
+			if (*p == ';' || *p == '}')
+				prints = false;
+			c.p++;
+			break;
 		}
-		c.p++;
+		if (!ok)
+			return false;
+		if (*p == '/')
+			before = '"'; /* an operand, whichever it was */
+		else if (!strchr(" \t\\#", *p))
+			before = *p;
 	}
 	return true;
 }
