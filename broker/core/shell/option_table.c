@@ -107,7 +107,7 @@ const struct option_table option_tables[] = {
 		"total type=:t! print-type:T exclude-type=:x! sync no-sync ",
 		0, ""},
 	{"diff", "CUIxXSFDWL", "CUIxFDWL",
-		"brief:q recursive:r unified=:U! context=:C! ignore-case:i ignore-all-space:w "
+		"brief:q recursive:r unified?:U! context?:C! ignore-case:i ignore-all-space:w "
 		"ignore-space-change:b ignore-blank-lines:B new-file:N text:a side-by-side:y "
 		"exclude=:x! exclude-from=:X from-file= to-file= label=:L! color?! width=:W! "
 		"report-identical-files:s starting-file=:S show-function-line=:F! ifdef=:D! "
@@ -209,7 +209,7 @@ const struct option_table option_tables[] = {
 		"exclude=! color?! ",
 		0, ""},
 	{"git grep", "efmABCO?", "emABC",
-		"regexp=:e! file=:f ignore-case:i word-regexp:w line-number:n "
+		"ignore-case:i word-regexp:w line-number:n invert-match:v text:a "
 		"files-with-matches:l count:c extended-regexp:E fixed-strings:F perl-regexp:P "
 		"untracked cached open-files-in-pager?:O! max-count=:m! max-depth=! threads=! "
 		"after-context=:A! before-context=:B! context=:C! color?! show-function:p "
@@ -218,11 +218,13 @@ const struct option_table option_tables[] = {
 	{"git log", GIT_DIFF "nL", GIT_DIFF_TEXT "nL", GIT_LOG_LONGS, 0, ""},
 	{"git ls-files", "xX", "x",
 		"exclude=:x! exclude-from=:X exclude-per-directory=! with-tree=! abbrev?! ", 0, ""},
+	{"git ls-tree", "", "", "format=! abbrev?! long:l ", 0, ""},
 	{"git merge", "msX", "msX",
 		"message=:m! file=:F strategy=:s! strategy-option=:X! ff no-ff ff-only squash "
 		"abort "
 		"continue quit no-commit no-verify quiet:q ",
 		0, ""},
+	{"git name-rev", "", "", "refs=! exclude=! ", 0, ""},
 	{"git pull", "sX", "sX", "rebase?! force:f all append:a ff-only no-ff prune:p tags:t ",
 		0, ""},
 	{"git push", "o", "o",
@@ -370,7 +372,7 @@ const struct option_table option_tables[] = {
 		"case-sensitive:s word-regexp:w line-number:n no-line-number:N "
 		"files-with-matches:l files-without-match count:c only-matching:o hidden "
 		"no-ignore unrestricted:u invert-match:v fixed-strings:F multiline:U pcre2:P "
-		"text:a files color?! colors=! heading no-heading sort=! sortr=! pre= "
+		"text:a files color=! colors=! heading no-heading sort=! sortr=! pre= "
 		"pre-glob=! "
 		"ignore-file= json quiet:q vimgrep with-filename:H no-filename:I null:0 "
 		"follow:L max-filesize=! context-separator=! dfa-size-limit=! engine=! "
