@@ -55,11 +55,13 @@ HARMLESS: Dict[str, Set[str]] = {
 }
 # the help does not tell whether there is a value
 VALUES: Dict[str, Set[str]] = {
-    "ls": {"-p"}, "sort": {"-c", "-C", "--check"}, "stat": {"-c"}, "git diff-tree": {"--name-status"}}
+    "ls": {"-p"}, "sort": {"-c", "-C", "--check"}, "stat": {"-c"},
+    "strings": {"-a", "-w", "--include-all-whitespace"}, "git diff": {"--name-status"},
+    "git diff-tree": {"--name-status"}}
 # options of which the help tells longer ones alone
 WHOLE: Dict[str, Set[str]] = {
     "git diff-tree": {"--find-copies", "--patch"}, "git rev-list": {"--date"},
-    "jq": {"--slurp"}}
+    "git diff": {"--find-copies", "--patch"}, "jq": {"--slurp"}}
 
 
 class Option(NamedTuple):
@@ -71,7 +73,7 @@ class Option(NamedTuple):
 def help_of(words: List[str]) -> str:
     flag = "-h" if words[0] == "git" else "--help"
     done = subprocess.run(words + [flag], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
-                          stderr=subprocess.STDOUT, timeout=10, check=False,
+                          stderr=subprocess.STDOUT, timeout=10, check=False, cwd="/",
                           env={"PATH": os.environ["PATH"], "LC_ALL": "C", "HOME": "/nonexistent"})
     return done.stdout.decode("utf-8", "replace")
 

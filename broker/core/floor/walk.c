@@ -194,14 +194,21 @@ static enum pending pending_of(
 	return PENDING_NONE;
 }
 
-/* Text for curl and the like, in which @ stands before a file: -d @FILE, -F name=@FILE. */
+/*
+ * Text for curl and the like, in which @ or < stands before a file: -d @FILE, -F name=@FILE,
+ * -F name=<FILE, --data-urlencode name@FILE, the last where it looks like a path.
+ */
 static bool walk_at(struct walk *w, const struct shell_word *word, struct bytes text)
 {
-	const char *const at = text.len ? memchr(text.data, '@', text.len) : NULL;
-	const size_t n = at ? (size_t)(at - (const char *)text.data) : 0;
+	const char *const p = text.data;
 
-	return at && (n == 0 || at[-1] == '=') &&
-	       walk_text(w, word, (struct bytes){at + 1, text.len - n - 1}, FLOOR_READ);
+	for (size_t i = 0; i + 1 < text.len; i++) {
+		if ((p[i] != '@' && p[i] != '<') ||
+			(i > 0 && p[i - 1] != '=' && (p[i] == '<' || !strchr("/~.", p[i + 1]))))
+			continue;
+		return walk_text(w, word, (struct bytes){p + i + 1, text.len - i - 1}, FLOOR_READ);
+	}
+	return false;
 }
 
 static bool walk_option(struct walk *w, const struct shape *s, const struct shell_args *args,

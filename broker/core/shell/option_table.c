@@ -15,7 +15,7 @@
 #define FD_LONGS                                                                               \
 	"hidden:H no-ignore:I case-sensitive:s ignore-case:i glob:g regex "            \
 	"absolute-path:a list-details:l follow:L full-path:p max-depth=:d! type=:t! "          \
-	"extension=:e! exclude=:E! exec=:x exec-batch=:X base-directory= search-path= "        \
+	"extension=:e! exclude=:E! exec:x exec-batch:X base-directory= search-path= "        \
 	"min-depth=! exact-depth=! size=:S! owner=:o! color=:c! threads=:j! batch-size=! "     \
 	"changed-within=! changed-before=! max-results=! format=! ignore-file= "               \
 	"path-separator=! prune unrestricted:u print0:0 "
@@ -92,7 +92,8 @@ const struct option_table option_tables[] = {
 		"proxy=:x! range=:r! write-out=:w! remote-name:O remote-header-name:J "
 		"location:L silent:s show-error:S fail:f insecure:k head:I include:i "
 		"verbose:v compressed get:G cert=:E key= cacert= retry=! connect-timeout=! "
-		"output-dir= trace= trace-ascii= stderr= url=! json=! ",
+		"output-dir= trace= trace-ascii= stderr= url= json=! libcurl= hsts= alt-svc= "
+		"netrc-file= variable=! form-string=! proxy-header=! etag-save= etag-compare= ",
 		0, ""},
 	{"cut", "bcdf", "bcdf",
 		"bytes=:b! characters=:c! delimiter=:d! fields=:f! "
@@ -133,8 +134,8 @@ const struct option_table option_tables[] = {
 	{"egrep", "efmABCDdX", "emABCDdX", GREP_LONGS, OPTION_TEXT_FIRST, "e f "},
 	{"expand", "t", "t", "initial:i tabs=:t! ", 0, ""},
 	{"expr", "", "", "", OPTION_TEXT_ALL, ""},
-	{"fd", "deEtxXcjSo", "deEtcjSo", FD_LONGS, OPTION_TEXT_FIRST, ""},
-	{"fdfind", "deEtxXcjSo", "deEtcjSo", FD_LONGS, OPTION_TEXT_FIRST, ""},
+	{"fd", "deEtcjSo", "deEtcjSo", FD_LONGS, OPTION_TEXT_FIRST, ""},
+	{"fdfind", "deEtcjSo", "deEtcjSo", FD_LONGS, OPTION_TEXT_FIRST, ""},
 	{"fgrep", "efmABCDdX", "emABCDdX", GREP_LONGS, OPTION_TEXT_FIRST, "e f "},
 	{"file", "FfmPe", "FPe",
 		"brief:b checking-printout:c exclude=:e! exclude-quiet=! files-from=:f separator=:F! "
