@@ -349,6 +349,33 @@ static bool folder_inside(const struct judged *c, const struct shell_cwd *cwd)
 	return p && p->resolved && p->inside;
 }
 
+static bool is_workspace(const struct judged *c, struct bytes path)
+{
+	const struct request_path *const p = resolved_as(c->call, path);
+
+	return p && p->resolved && p->inside &&
+	       bytes_equal(str_bytes(p->resolved), c->call->workspace);
+}
+
+/*
+ * git runs programs that the configuration of its repository names, and takes a folder for
+ * a repository that looks like one inside: such a folder may have come with any download,
+ * or been written file by file. Only that of the workspace itself is known, whose .git is
+ * on the floor.
+ */
+static bool git_known(const struct judged *c, const struct shell_command *command)
+{
+	bool known = command->cwd->n == 1 && is_workspace(c, command->cwd->path[0]);
+	struct shell_args args;
+	struct shell_arg arg;
+
+	shell_args_begin(&args, command->words, command->nwords);
+	while (shell_args_next(&args, &arg) && arg.kind == SHELL_ARG_GLOBAL)
+		if (bytes_is(arg.name, "C") && !bytes_is(arg.value, "."))
+			known = is_workspace(c, arg.value);
+	return known;
+}
+
 bool judged_reads(const struct judged *c)
 {
 	unsigned left = LIMIT_READ_ARGS;
@@ -368,6 +395,8 @@ bool judged_reads(const struct judged *c)
 		if (command->to ? !folder_inside(c, command->to)
 				: !(shell_traits(command) & SHELL_READS_ONLY) ||
 					  !command_inside(c, command, &left))
+			return false;
+		if (bytes_is(shell_name(command), "git") && !git_known(c, command))
 			return false;
 	}
 	return true;
