@@ -107,6 +107,9 @@ START_TEST(runs_others)
 		"tar -I x -cf y z", "tar --checkpoint-action=exec=x -cf y",
 		"tar --to-comm x -xf y", "ssh h x", "vim x", "nano x", "ed x", "emacs x",
 		"sort -o a b", "sort --outp=a b", "sort --compress-program=x y", "curl -o f u",
+		"tar -T l -cf x", "make --eval=x", "go test -exec x ./a", "less +!x f", "less -o l f",
+		"bat --pager=x f", "psql -c x", "man -C f ls", "curl --libcurl f u", "yq -i x f",
+		"awk '/\"/{system(\"x\")}'", "sed ':a e x'", "cargo --config x build",
 		"bash x.sh", "bash", "source x", ". x", "crontab x", "man -P x y", "date -s x",
 		"tree -o f", "fd -x a");
 	TRAITS(SHELL_RUNS_OTHERS, 0, "awk '{print $1}'",
@@ -115,7 +118,7 @@ START_TEST(runs_others)
 		"find . -name x -type f", "rg x y", "git status", "git push", "git commit -m x",
 		"git log -5", "tar -xzf a", "sort -k2 a", "curl u", "python3 --version",
 		"python3 -m pytest x", "node --version", "bash -c a", "ls", "make", "npm test",
-		"rm x");
+		"rm x", "less f", "go test ./a", "cargo build", "diff a b", "bat f", "yq .a f");
 }
 END_TEST
 

@@ -12,6 +12,7 @@ enum runner_kind {
 	RUNNER_OPERAND, /* a script: with an operand, code, or nothing at all */
 	RUNNER_PYTHON,
 	RUNNER_OPTION, /* with one of these options */
+	RUNNER_PAGER,  /* the same, or with a command of its own: +!ls */
 	RUNNER_SED,
 	RUNNER_AWK,
 	RUNNER_GIT,
@@ -33,6 +34,8 @@ static const struct runner runners[] = {
 	{".", RUNNER_ALWAYS, INTERPRETS, ""},
 	{"R", RUNNER_ALWAYS, INTERPRETS, ""},
 	{"Rscript", RUNNER_OPERAND, INTERPRETS, ""},
+	{"ack", RUNNER_OPTION, 0, "pager "},
+	{"ag", RUNNER_OPTION, 0, "pager "},
 	{"ansible", RUNNER_ALWAYS, 0, ""},
 	{"aria2c", RUNNER_OPTION, FETCHES,
 		"on-download-complete on-download-error d o dir out "},
@@ -42,20 +45,25 @@ static const struct runner runners[] = {
 	{"base32", RUNNER_OPTION, 0, ""},
 	{"base64", RUNNER_OPTION, 0, ""},
 	{"bash", RUNNER_SHELL, INTERPRETS, ""},
+	{"bat", RUNNER_OPTION, 0, "pager "},
+	{"batcat", RUNNER_OPTION, 0, "pager "},
 	{"batch", RUNNER_ALWAYS, INTERPRETS, ""},
 	{"bun", RUNNER_OPERAND, INTERPRETS, ""},
 	{"bunzip2", RUNNER_OPTION, FETCHES, ""},
+	{"cargo", RUNNER_OPTION, 0, "config "},
 	{"code", RUNNER_ALWAYS, 0, ""},
 	{"crontab", RUNNER_ALWAYS, 0, ""},
 	{"csh", RUNNER_ALWAYS, INTERPRETS, ""},
 	{"curl", RUNNER_OPTION, FETCHES,
 		"o O K T c D output remote-name config upload-file cookie-jar dump-header "
 		"trace "
-		"trace-ascii output-dir stderr remote-name-all engine etag-save "},
+		"trace-ascii output-dir stderr remote-name-all engine etag-save libcurl hsts "
+		"alt-svc "},
 	{"dash", RUNNER_SHELL, INTERPRETS, ""},
 	{"date", RUNNER_OPTION, 0, "s "},
 	{"dc", RUNNER_ALWAYS, INTERPRETS, ""},
 	{"deno", RUNNER_OPERAND, INTERPRETS, ""},
+	{"diff", RUNNER_OPTION, 0, "l paginate "},
 	{"ed", RUNNER_ALWAYS, INTERPRETS, ""},
 	{"egrep", RUNNER_NONE, 0, ""},
 	{"emacs", RUNNER_ALWAYS, 0, ""},
@@ -66,6 +74,7 @@ static const struct runner runners[] = {
 	{"fd", RUNNER_OPTION, 0, "x X exec exec-batch "},
 	{"fdfind", RUNNER_OPTION, 0, "x X exec exec-batch "},
 	{"fetch", RUNNER_OPTION, FETCHES, "o output "},
+	{"file", RUNNER_OPTION, 0, "C compile "},
 	{"find", RUNNER_OPTION, 0, "exec execdir ok okdir delete fprint fprint0 fprintf fls "},
 	{"fish", RUNNER_ALWAYS, INTERPRETS, ""},
 	{"ftp", RUNNER_ALWAYS, FETCHES, ""},
@@ -73,6 +82,8 @@ static const struct runner runners[] = {
 	{"gdb", RUNNER_ALWAYS, INTERPRETS, ""},
 	{"ghci", RUNNER_ALWAYS, INTERPRETS, ""},
 	{"git", RUNNER_GIT, 0, ""},
+	{"gnuplot", RUNNER_ALWAYS, INTERPRETS, ""},
+	{"go", RUNNER_OPTION, 0, "exec toolexec vettool overlay "},
 	{"gpg", RUNNER_OPTION, 0, "o output "},
 	{"gsed", RUNNER_SED, 0, ""},
 	{"gunzip", RUNNER_NONE, FETCHES, ""},
@@ -84,14 +95,19 @@ static const struct runner runners[] = {
 	{"jshell", RUNNER_ALWAYS, INTERPRETS, ""},
 	{"julia", RUNNER_OPERAND, INTERPRETS, ""},
 	{"ksh", RUNNER_ALWAYS, INTERPRETS, ""},
+	{"less", RUNNER_PAGER, 0,
+		"o O k log-file LOG-FILE lesskey-file lesskey-src lesskey-content "},
 	{"lftp", RUNNER_ALWAYS, FETCHES, ""},
 	{"lldb", RUNNER_ALWAYS, INTERPRETS, ""},
 	{"lua", RUNNER_OPERAND, INTERPRETS, ""},
 	{"luajit", RUNNER_OPERAND, INTERPRETS, ""},
 	{"m4", RUNNER_ALWAYS, INTERPRETS, ""},
-	{"man", RUNNER_OPTION, 0, "P H X pager html "},
+	{"make", RUNNER_OPTION, 0, "E eval "},
+	{"man", RUNNER_OPTION, 0, "P H X C pager html config-file "},
+	{"mariadb", RUNNER_ALWAYS, INTERPRETS, ""},
 	{"mawk", RUNNER_AWK, 0, ""},
 	{"mksh", RUNNER_ALWAYS, INTERPRETS, ""},
+	{"mysql", RUNNER_ALWAYS, INTERPRETS, ""},
 	{"nano", RUNNER_ALWAYS, 0, ""},
 	{"nawk", RUNNER_AWK, 0, ""},
 	{"nc", RUNNER_OPTION, FETCHES, "e c "},
@@ -100,12 +116,15 @@ static const struct runner runners[] = {
 	{"node", RUNNER_OPERAND, INTERPRETS, ""},
 	{"nodejs", RUNNER_OPERAND, INTERPRETS, ""},
 	{"nvim", RUNNER_ALWAYS, 0, ""},
-	{"openssl", RUNNER_OPTION, FETCHES, "out engine "},
+	{"octave", RUNNER_ALWAYS, INTERPRETS, ""},
+	{"openssl", RUNNER_OPTION, FETCHES, "out keyout engine provider config writerand "},
+	{"original-awk", RUNNER_AWK, 0, ""},
 	{"osascript", RUNNER_ALWAYS, INTERPRETS, ""},
 	{"parallel", RUNNER_ALWAYS, INTERPRETS, ""},
 	{"perl", RUNNER_OPERAND, INTERPRETS, ""},
 	{"php", RUNNER_OPERAND, INTERPRETS, ""},
 	{"pico", RUNNER_ALWAYS, 0, ""},
+	{"psql", RUNNER_ALWAYS, INTERPRETS, ""},
 	{"pwsh", RUNNER_ALWAYS, INTERPRETS, ""},
 	{"pypy", RUNNER_PYTHON, INTERPRETS, ""},
 	{"pypy3", RUNNER_PYTHON, INTERPRETS, ""},
@@ -114,11 +133,13 @@ static const struct runner runners[] = {
 	{"python3", RUNNER_PYTHON, INTERPRETS, ""},
 	{"rbash", RUNNER_SHELL, INTERPRETS, ""},
 	{"rg", RUNNER_OPTION, 0, "pre hostname-bin "},
-	{"rsync", RUNNER_OPTION, 0, "e rsh rsync-path M remote-option "},
+	{"rsync", RUNNER_OPTION, 0,
+		"e rsh rsync-path M remote-option log-file write-batch only-write-batch config "},
 	{"ruby", RUNNER_OPERAND, INTERPRETS, ""},
 	{"rview", RUNNER_ALWAYS, 0, ""},
 	{"scp", RUNNER_OPTION, 0, "S o F D "},
 	{"sed", RUNNER_SED, 0, ""},
+	{"sftp", RUNNER_OPTION, FETCHES, "S D o F b "},
 	{"sh", RUNNER_SHELL, INTERPRETS, ""},
 	{"socat", RUNNER_ALWAYS, FETCHES, ""},
 	{"sort", RUNNER_OPTION, 0, "o output compress-program "},
@@ -128,7 +149,8 @@ static const struct runner runners[] = {
 	{"ssh", RUNNER_ALWAYS, 0, ""},
 	{"subl", RUNNER_ALWAYS, 0, ""},
 	{"tar", RUNNER_OPTION, 0,
-		"I F to-command use-compress-program checkpoint-action info-script "
+		"I F T files-from to-command use-compress-program checkpoint-action info-script "
+		"index-file "
 		"new-volume-script rsh-command rmt-command "},
 	{"tclsh", RUNNER_OPERAND, INTERPRETS, ""},
 	{"tcsh", RUNNER_ALWAYS, INTERPRETS, ""},
@@ -144,9 +166,10 @@ static const struct runner runners[] = {
 	{"vimdiff", RUNNER_ALWAYS, 0, ""},
 	{"wget", RUNNER_OPTION, FETCHES,
 		"O o a e i execute output-document output-file append-output use-askpass "
-		"config input-file P directory-prefix "},
+		"config input-file P directory-prefix save-cookies hsts-file rejected-log warc-file "},
 	{"xxd", RUNNER_OPTION, 0, ""},
 	{"xzcat", RUNNER_NONE, FETCHES, ""},
+	{"yq", RUNNER_OPTION, 0, "i in-place inplace s split-exp "},
 	{"zcat", RUNNER_NONE, FETCHES, ""},
 	{"zip", RUNNER_OPTION, 0, "T TT unzip-command "},
 	{"zsh", RUNNER_ALWAYS, INTERPRETS, ""},
@@ -226,6 +249,14 @@ static bool has_option(const struct shell_command *c, const char *list)
 	return false;
 }
 
+static bool pager_runs(const struct shell_command *c, const char *list)
+{
+	for (uint32_t i = 1; i < c->nwords; i++)
+		if (c->words[i].text.len && *(const char *)c->words[i].text.data == '+')
+			return true;
+	return has_option(c, list);
+}
+
 /* With nothing but questions about itself an interpreter runs nothing. */
 static bool asks_only(const struct shell_command *c)
 {
@@ -279,6 +310,7 @@ unsigned shell_traits(const struct shell_command *command)
 	case RUNNER_OPERAND: runs = !asks_only(command); break;
 	case RUNNER_PYTHON: runs = python_runs(command); break;
 	case RUNNER_OPTION: runs = has_option(command, runner->options); break;
+	case RUNNER_PAGER: runs = pager_runs(command, runner->options); break;
 	case RUNNER_SED: runs = sed_runs(command); break;
 	case RUNNER_AWK: runs = awk_runs(command); break;
 	case RUNNER_GIT: runs = git_runs(command); break;

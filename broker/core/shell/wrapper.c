@@ -101,7 +101,7 @@ static void option_value(struct wrapping *w, char name, struct bytes value)
 	}
 }
 
-/* The entry of a long option in the list: 0 not there, 1 plain, 2 with a value. */
+/* The entry of a long option in the list: 0 not there, 1 plain, 2 with a value, 3 perhaps. */
 static int long_find(const char *list, const char *name, size_t len)
 {
 	const char *p = list;
@@ -110,8 +110,8 @@ static int long_find(const char *list, const char *name, size_t len)
 		const bool begins = p == list || p[-1] == ' ';
 
 		p += len;
-		if (begins && (*p == ' ' || *p == '='))
-			return *p == '=' ? 2 : 1;
+		if (begins && (*p == ' ' || *p == '=' || *p == '?'))
+			return *p == '=' ? 2 : *p == '?' ? 3 : 1;
 	}
 	return 0;
 }
@@ -126,7 +126,7 @@ static bool long_read(struct reader *r, struct wrapping *w)
 	const int found = long_find(w->wrapper->longs, p, len);
 	struct bytes value = {0};
 
-	if (len == 0 || !found || (found == 1 && equal && !memmem(p, len, "preserve-env", 12)))
+	if (len == 0 || !found || (found == 1 && equal))
 		return not_known(r, w);
 	if (equal)
 		value = (struct bytes){equal + 1, (size_t)(end - equal - 1)};

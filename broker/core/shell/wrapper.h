@@ -34,7 +34,7 @@ struct wrapper {
 	uint8_t kind, flags, skip;
 	const char *valued; /* short options with a value */
 	const char *plain;  /* without */
-	const char *longs;  /* "a b= ": long ones, with = those with a value */
+	const char *longs;  /* "a b= c? ": long ones, = with a value, ? with one only after = */
 };
 
 /* By its basename; NULL: it is none. */

@@ -23,6 +23,7 @@ static const struct wrapper wrappers[] = {
 	{"dash", KIND_SH, 0, 0, "", "", ""},
 	{"dbus-run-session", KIND_WORDS, O, 0, "", "", "config-file= dbus-daemon= "},
 	{"doas", KIND_WORDS, O | R, 0, "aCu", "Lns", ""},
+	{"eatmydata", KIND_WORDS, 0, 0, "", "", ""},
 	{"env", KIND_WORDS, WRAPPER_ASSIGNS, 0, "uC", "i0v",
 		"ignore-environment null unset= chdir= debug "},
 	{"eval", KIND_EVAL, WRAPPER_HERE, 0, "", "", ""},
@@ -36,6 +37,8 @@ static const struct wrapper wrappers[] = {
 	{"git", KIND_GIT, 0, 0, "", "", ""},
 	{"ionice", KIND_WORDS, 0, 0, "cn", "t", "class= classdata= ignore "},
 	{"ksh", KIND_FOREIGN, 0, 0, "", "", ""},
+	{"linux32", KIND_WORDS, 0, 0, "", "", ""},
+	{"linux64", KIND_WORDS, 0, 0, "", "", ""},
 	{"mksh", KIND_FOREIGN, 0, 0, "", "", ""},
 	{"nice", KIND_WORDS, WRAPPER_NUMBER, 0, "n", "", "adjustment= "},
 	{"nohup", KIND_WORDS, 0, 0, "", "", ""},
@@ -46,7 +49,7 @@ static const struct wrapper wrappers[] = {
 	{"rbash", KIND_SHELL, 0, 0, "", "", ""},
 	{"runuser", KIND_OPTION, O | R, 0, "ugGsw", "lmpPf",
 		"user= group= supp-group= login shell= preserve-environment pty fast "},
-	{"script", KIND_OPTION, O, 0, "EImoBOTt", "aefqr",
+	{"script", KIND_OPTION, O, 0, "EImoBOT", "aefqrt",
 		"append return flush force quiet log-out= log-in= log-io= log-timing= "},
 	{"setpriv", KIND_WORDS, O, 0, "", "", ""},
 	{"setsid", KIND_WORDS, 0, 0, "", "cfw", "ctty fork wait "},
@@ -56,11 +59,11 @@ static const struct wrapper wrappers[] = {
 	{"su", KIND_OPTION, O | R, 0, "gGsw", "lmpPf",
 		"group= supp-group= login shell= preserve-environment pty fast "},
 	{"sudo", KIND_WORDS, O | R | WRAPPER_ASSIGNS, 0, "CDghpRrtTUu", "AbBEeHiKklnPSsVv",
-		"askpass background bell close-from= chdir= preserve-env edit group= "
+		"askpass background bell close-from= chdir= preserve-env? edit group= "
 		"set-home host= login list non-interactive preserve-groups prompt= chroot= "
 		"role= stdin shell type= command-timeout= other-user= user= validate "
 		"reset-timestamp remove-timestamp "},
-	{"systemd-run", KIND_WORDS, O, 0, "HMupEtd", "rPqSG",
+	{"systemd-run", KIND_WORDS, O, 0, "HMupE", "rPqSGtd",
 		"user system scope unit= property= description= slice= wait pty pipe quiet "
 		"collect shell same-dir working-directory= setenv= uid= gid= nice= "},
 	{"taskset", KIND_WORDS, 0, 1, "", "acp", "all-tasks cpu-list "},
@@ -75,8 +78,8 @@ static const struct wrapper wrappers[] = {
 	{"watch", KIND_JOINED, O, 0, "nq", "bcCdegprtvx",
 		"beep color differences errexit chgexit interval= precise no-title no-wrap "},
 	{"xargs", KIND_WORDS, O | WRAPPER_MORE, 0, "adEInLsP", "0eilprtxo",
-		"null arg-file= delimiter= max-lines max-args= max-procs= max-chars= "
-		"interactive no-run-if-empty verbose exit open-tty eof "
+		"null arg-file= delimiter= max-lines? max-args= max-procs= max-chars= "
+		"interactive no-run-if-empty verbose exit open-tty eof? "
 		"process-slot-var= show-limits "},
 	{"xvfb-run", KIND_WORDS, O, 0, "efnps", "al",
 		"auto-servernum error-file= auth-file= server-num= server-args= "},
