@@ -4,8 +4,8 @@
 The tables of reading commands against the programs that are here: each option that their
 --help tells, as it is told, is one that does not count as reading, or one of which the tables
 know whether it has a value. One whose description says that it writes, runs, or reads by a
-list is no reading, and none is read by its beginning. A command that isn't installed is left
-out, and said.
+list is no reading, and none is read by its beginning. What the table of wrappers says of a
+value is so. A command that isn't installed is left out, and said.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ import re
 import shutil
 import subprocess
 import sys
-from typing import Dict, List, NamedTuple, Set, Tuple
+from typing import Dict, Iterator, List, NamedTuple, Set, Tuple
 
 SRC = os.environ.get("srcdir", ".")
 TRAITS = os.environ.get("TRAITS", "tests/shell/traits")
@@ -24,7 +24,7 @@ VALUE = "zzzz"
 # is looked at by its own code and has no list of options in its help
 WITHOUT = {"[", "arch", "cd", "command", "echo", "expr", "false", "printf", "sleep", "test",
            "true", "type", "uname", "which", "whoami", "find", "awk", "gawk", "mawk", "nawk",
-           "ps", "hostname"}
+           "ps", "hostname", "builtin", "exec", "busybox"}
 DANGER = re.compile(
     r"\b(writ(e|es|ing)|execut\w*|runs?|program|script|pager|downloads?|DNS|network|socket|"
     r"output (to )?(file|FILE)|in.place|files?0|decompress\w*|compress\w*|follow\w*|"
@@ -56,6 +56,7 @@ HARMLESS: Dict[str, Set[str]] = {
 # the help does not tell whether there is a value
 VALUES: Dict[str, Set[str]] = {
     "ls": {"-p"}, "sort": {"-c", "-C", "--check"}, "stat": {"-c"},
+    "strace": {"-q", "-x", "-Y"}, "xargs": {"--max-lines"},
     "strings": {"-a", "-w", "--include-all-whitespace"}, "git diff": {"--name-status"},
     "git diff-tree": {"--name-status"}}
 # options of which the help tells longer ones alone
@@ -175,6 +176,33 @@ def check(words: List[str]) -> List[str]:
     return wrong
 
 
+def wrappers() -> Iterator[Tuple[str, str, str, Dict[str, str]]]:
+    """Name, short options with a value and without, long ones by the sign behind each."""
+    with open(os.path.join(SRC, "broker/core/shell/wrapper_table.c"), encoding="utf-8") as file:
+        text = file.read()
+    for row in re.finditer(r'\{"([^"]+)", KIND_(?:WORDS|OPTION|JOINED), [^,]*, \d, "([^"]*)",'
+                           r'\s*"([^"]*)",((?:\s*"[^"]*")+)\}', text):
+        longs = "".join(re.findall(r'"([^"]*)"', row.group(4))).split()
+        yield row.group(1), row.group(2), row.group(3), {
+            name.rstrip("=?"): name[len(name.rstrip("=?")):] for name in longs}
+
+
+def check_wrapper(name: str, valued: str, plain: str, longs: Dict[str, str]) -> List[str]:
+    wrong: List[str] = []
+    for option in options_of(help_of([name]), False):
+        told = f"{name} {option.name}: the help says '{option.value}', which the table does not"
+        text = option.name.lstrip("-")
+        if option.name in VALUES.get(name, set()):
+            continue
+        if option.name.startswith("--"):
+            # with what is not in the table nothing is read; a value may be left out of it
+            if text in longs and (longs[text] == "=") != (option.value == "="):
+                wrong.append(told)
+        elif (text in valued and option.value != "=") or (text in plain and option.value == "="):
+            wrong.append(told)
+    return wrong
+
+
 def main() -> int:
     missing: List[str] = []
     count = 0
@@ -185,6 +213,12 @@ def main() -> int:
             continue
         count += 1
         wrong += check(words)
+    for name, valued, plain, longs in wrappers():
+        if name in WITHOUT or not shutil.which(name):
+            missing += [name] * (name not in WITHOUT)
+            continue
+        count += 1
+        wrong += check_wrapper(name, valued, plain, longs)
     print(f"{count} commands; not here: {' '.join(missing) or 'none'}")
     for line in sorted(set(wrong)):
         print(line)
