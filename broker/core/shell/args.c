@@ -70,10 +70,16 @@ static void short_next(struct shell_args *args, struct shell_arg *out)
 	const char *const p = args->cluster.data;
 	const char *valued;
 
+	size_t n = 1;
+
+	/* a number is one option, and letters may stand behind it: grep -5i */
+	if (*p >= '0' && *p <= '9')
+		while (n < args->cluster.len && p[n] >= '0' && p[n] <= '9')
+			n++;
 	out->word = args->word - 1;
-	out->name = (struct bytes){p, 1};
-	args->cluster.data = p + 1;
-	args->cluster.len--;
+	out->name = (struct bytes){p, n};
+	args->cluster.data = p + n;
+	args->cluster.len -= n;
 	valued = table ? find(table->valued, *p) : NULL;
 	if (!valued || (valued[1] == '?' && args->cluster.len == 0))
 		return;
@@ -125,8 +131,7 @@ static void option_next(struct shell_args *args, struct shell_arg *out)
 		long_next(args, out, 2);
 	} else if (flags & OPTION_SINGLE) {
 		long_next(args, out, 1);
-	} else if ((p[1] >= '0' && p[1] <= '9') ||
-		   (flags & OPTION_NO_CLUSTER && text.len > 2 && !find(table->valued, p[1]))) {
+	} else if (flags & OPTION_NO_CLUSTER && text.len > 2 && !find(table->valued, p[1])) {
 		out->name = (struct bytes){p + 1, text.len - 1};
 	} else {
 		args->cluster = (struct bytes){p + 1, text.len - 1};

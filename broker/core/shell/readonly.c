@@ -120,7 +120,7 @@ static const struct readonly commands[] = {
 	{"tac", "b r s ", 0},
 	{"tail", "c f F n q s v z pid retry max-unchanged-stats ", READONLY_NUMBERS},
 	{"test", "", READONLY_ANY},
-	{"tr", "c C d s t ", 0},
+	{"tr", "c C d s t ", READONLY_NAMES},
 	{"tree", "a d f i L P I s h u g p D F C n x J N noreport dirsfirst prune filelimit "
 		"sort timefmt charset gitignore ", 0},
 	{"true", "", READONLY_ANY},
