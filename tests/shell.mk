@@ -36,8 +36,8 @@ tests_shell_differential_LDADD = broker/core/shell/libshell.la
 
 # what the tables say, held against the help of the programs that are here
 check_PROGRAMS += tests/shell/traits
-TESTS += tests/shell/options.py
-EXTRA_DIST += tests/shell/options.py
+TESTS += tests/shell/options.py tests/shell/programs.py
+EXTRA_DIST += tests/shell/options.py tests/shell/programs.py
 tests_shell_traits_SOURCES = tests/shell/traits.c
 tests_shell_traits_LDADD = broker/core/shell/libshell.la
 

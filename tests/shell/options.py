@@ -33,6 +33,7 @@ DANGER = re.compile(
 # looked at one by one: the description sounds like more than the option does
 GREP = {"-f", "--file"}  # the file is looked at, as an operand is
 HARMLESS: Dict[str, Set[str]] = {
+    "date": GREP,
     "diff": {"-e", "--ed", "--no-dereference"},  # prints
     "file": {"-h", "-L", "--dereference", "--no-dereference"},  # of operands, as cat
     "stat": {"-L", "--dereference"},

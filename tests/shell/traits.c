@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * What the tables say of each command on standard input, a line each, for options.py:
- * `reads` or `-`, then as the test of arguments has it, one after the other behind a tab.
+ * `reads` or `-`, then as the test of arguments has it, one after the other behind a tab;
+ * what would end a field or a line is a blank.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,7 +12,10 @@
 
 static void put(struct bytes text)
 {
-	fwrite(text.len ? text.data : "", 1, text.len, stdout);
+	const char *const p = text.data;
+
+	for (size_t i = 0; i < text.len; i++)
+		putchar(p[i] == '\n' || p[i] == '\t' || !p[i] ? ' ' : p[i]);
 }
 
 static void tell(const struct shell_command *command)

@@ -57,7 +57,7 @@ static bool reads(const char *command, struct bytes cwd)
 }
 
 static const char *const readers[] = {"cat", "expand", "fmt", "sort", "date -r", "date -f",
-	"grep -f", "grep -f f", "grep x", "grep --exclude-from", "ls", "ls -L", "find", "du",
+	"grep -f", "grep -f f", "grep x", "grep --exclude-from", "ls", "ls -l", "find", "du",
 	"tree", "stat", "file", "readlink", "rg x", "rg --ignore-file",
 	"git log --", "git diff", "git grep -f", "test -f", "df"};
 
@@ -66,16 +66,31 @@ START_TEST(link_leads_out)
 	char text[64];
 
 	strcpy(stpcpy(stpcpy(text, readers[_i]), " "), "file");
-	ck_assert_msg(reads(text, bytes_of("/w/a")), "%s", text);
+	ck_assert_msg(reads(text, bytes_of("/w")), "%s", text);
 	strcpy(stpcpy(stpcpy(text, readers[_i]), " "), "link");
-	ck_assert_msg(!reads(text, bytes_of("/w/a")), "%s", text);
+	ck_assert_msg(!reads(text, bytes_of("/w")), "%s", text);
 }
 END_TEST
 
 START_TEST(words_that_are_no_files)
 {
 	ck_assert(reads("echo link; printf link; seq 3; pwd; ls", bytes_of("/w/a")));
-	ck_assert(reads("git log main | head -n 3", bytes_of("/w/a")));
+	ck_assert(reads("git log main | head -n 3", bytes_of("/w")));
+}
+END_TEST
+
+/* A folder below could be a repository with a configuration of its own. */
+START_TEST(git_of_the_workspace)
+{
+	ck_assert(reads("git status", bytes_of("/w")));
+	ck_assert(reads("git -C /w status", bytes_of("/w/a")));
+	ck_assert(reads("cd /w && git status", bytes_of("/w/a")));
+	ck_assert(!reads("git status", bytes_of("/w/a")));
+	ck_assert(!reads("git -C a status", bytes_of("/w")));
+	ck_assert(!reads("git -C /w/a status", bytes_of("/w")));
+	ck_assert(!reads("git -C /w -C a status", bytes_of("/w")));
+	ck_assert(!reads("cd a && git status", bytes_of("/w")));
+	ck_assert(!reads("timeout 5 git -C a status", bytes_of("/w")));
 }
 END_TEST
 
@@ -258,6 +273,7 @@ int main(void)
 	tcase_add_checked_fixture(t, setup, teardown);
 	tcase_add_loop_test(t, link_leads_out, 0, sizeof(readers) / sizeof(readers[0]));
 	tcase_add_test(t, words_that_are_no_files);
+	tcase_add_test(t, git_of_the_workspace);
 	tcase_add_test(t, path_too_long);
 	tcase_add_test(t, jq_reads_files);
 	tcase_add_test(t, lists_of_files);

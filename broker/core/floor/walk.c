@@ -206,7 +206,8 @@ static bool walk_at(struct walk *w, const struct shell_word *word, struct bytes 
 		if ((p[i] != '@' && p[i] != '<') ||
 			(i > 0 && p[i - 1] != '=' && (p[i] == '<' || !strchr("/~.", p[i + 1]))))
 			continue;
-		return walk_text(w, word, (struct bytes){p + i + 1, text.len - i - 1}, FLOOR_READ);
+		return walk_text(
+			w, word, (struct bytes){p + i + 1, text.len - i - 1}, FLOOR_READ);
 	}
 	return false;
 }

@@ -115,7 +115,7 @@ bool git_runs(const struct shell_command *command)
 	"ignore-space-at-eol diff-filter numstat shortstat dirstat summary raw minimal check " \
 	"exit-code quiet find-renames find-copies relative abbrev full-index binary "          \
 	"no-renames no-ext-diff no-textconv histogram patience diff-algorithm merge-base "     \
-	"I X O no-prefix ignore-matching-lines anchored word-diff-regex "                           \
+	"I X O no-prefix ignore-matching-lines anchored word-diff-regex "                      \
 	"function-context W pickaxe-regex pickaxe-all inter-hunk-context src-prefix "          \
 	"dst-prefix "
 
@@ -128,7 +128,7 @@ bool git_runs(const struct shell_command *command)
 	     "ancestry-path "                                                                  \
 	     "abbrev-commit no-abbrev-commit cherry left-right cherry-pick cherry-mark "       \
 	     "invert-grep "                                                                    \
-	     "all-match notes no-notes source boundary parents children " \
+	     "all-match notes no-notes source boundary parents children "                      \
 	     "count no-walk name-only walk-reflogs "
 
 struct reading {
@@ -296,10 +296,11 @@ static bool lists_only(struct bytes subcommand, const struct shell_command *comm
 			operands++;
 		if (arg.kind != SHELL_ARG_OPTION)
 			continue;
-		if (!words_have(branch ? "a r l v all remotes verbose show-current contains "
-					 "no-contains merged no-merged sort format points-at color "
-					 "no-color column no-column i abbrev no-abbrev "
-				       : "v verbose ",
+		if (!words_have(
+			    branch ? "a r l v all remotes verbose show-current contains "
+				     "no-contains merged no-merged sort format points-at color "
+				     "no-color column no-column i abbrev no-abbrev "
+				   : "v verbose ",
 			    arg.name))
 			return false;
 		/* before git 2.19 the letter made a log for a new branch */

@@ -20,9 +20,9 @@ enum option_flag {
 
 /*
  * A command, or "command subcommand". valued: short options with a value, X? one
- * with a value only in the same word; those of them in text take no path. longs: long ones, each followed by a space:
- * NAME [=] [:SHORT] [!], where = has a value, == a name and a value, ? a value only
- * after =, and ! is one that is no path.
+ * with a value only in the same word; those of them in text take no path. longs: long ones,
+ * each followed by a space: NAME [=] [:SHORT] [!], where = has a value, == a name and a value,
+ * ? a value only after =, and ! is one that is no path.
  */
 struct option_table {
 	const char *name;

@@ -13,9 +13,9 @@
 	"fixed-strings:F basic-regexp:G perl-regexp:P no-ignore-case unix-byte-offsets:u "
 
 #define FD_LONGS                                                                               \
-	"hidden:H no-ignore:I case-sensitive:s ignore-case:i glob:g regex "            \
+	"hidden:H no-ignore:I case-sensitive:s ignore-case:i glob:g regex "                    \
 	"absolute-path:a list-details:l follow:L full-path:p max-depth=:d! type=:t! "          \
-	"extension=:e! exclude=:E! exec:x exec-batch:X base-directory= search-path= "        \
+	"extension=:e! exclude=:E! exec:x exec-batch:X base-directory= search-path= "          \
 	"min-depth=! exact-depth=! size=:S! owner=:o! color=:c! threads=:j! batch-size=! "     \
 	"changed-within=! changed-before=! max-results=! format=! ignore-file= "               \
 	"path-separator=! prune unrestricted:u print0:0 "
@@ -73,7 +73,8 @@ const struct option_table option_tables[] = {
 	{"cksum", "al", "al", "algorithm=:a! length=:l! check:c untagged tag ", 0, ""},
 	{"clang", "oILlDUx", "lDUx", "", OPTION_NO_CLUSTER, ""},
 	{"cmp", "in", "in",
-		"ignore-initial=:i! bytes=:n! print-bytes:b verbose:l quiet:s silent:s ", 0, ""},
+		"ignore-initial=:i! bytes=:n! print-bytes:b verbose:l quiet:s silent:s ", 0,
+		""},
 	{"column", "cosnNHRTWEOipr", "cosnNHRTWEOipr",
 		"table:t separator=:s! output-separator=:o! output-width=:c! table-columns=:N! "
 		"json:J fillrows:x ",
@@ -100,11 +101,13 @@ const struct option_table option_tables[] = {
 		"complement only-delimited:s output-delimiter=! zero-terminated:z ",
 		0, ""},
 	{"date", "dfrsI?", "dsI",
-		"date=:d! file=:f iso-8601?:I! reference=:r rfc-3339=! set=:s! utc:u universal:u "
+		"date=:d! file=:f iso-8601?:I! reference=:r rfc-3339=! set=:s! utc:u "
+		"universal:u "
 		"rfc-email:R debug resolution ",
 		OPTION_TEXT_ALL, ""},
 	{"df", "Btx", "Btx",
-		"all:a block-size=:B! human-readable:h si:H inodes:i local:l output?! portability:P "
+		"all:a block-size=:B! human-readable:h si:H inodes:i local:l output?! "
+		"portability:P "
 		"total type=:t! print-type:T exclude-type=:x! sync no-sync ",
 		0, ""},
 	{"diff", "CUIxXSFDWL", "CUIxFDWL",
@@ -138,7 +141,8 @@ const struct option_table option_tables[] = {
 	{"fdfind", "deEtcjSo", "deEtcjSo", FD_LONGS, OPTION_TEXT_FIRST, ""},
 	{"fgrep", "efmABCDdX", "emABCDdX", GREP_LONGS, OPTION_TEXT_FIRST, "e f "},
 	{"file", "FfmPe", "FPe",
-		"brief:b checking-printout:c exclude=:e! exclude-quiet=! files-from=:f separator=:F! "
+		"brief:b checking-printout:c exclude=:e! exclude-quiet=! files-from=:f "
+		"separator=:F! "
 		"mime:i keep-going:k list:l dereference:L magic-file=:m no-buffer:n no-pad:N "
 		"print0:0 preserve-date:p parameter=:P! raw:r special-files:s no-sandbox:S "
 		"version:v compile:C uncompress:z uncompress-noreport:Z no-dereference:h ",
@@ -173,8 +177,8 @@ const struct option_table option_tables[] = {
 		"intent-to-add:N "
 		"refresh ignore-errors chmod=! pathspec-from-file= ",
 		0, ""},
-	{"git blame", "LSM?C?", "LMC", "contents= date=! ignore-rev=! ignore-revs-file= since=! ", 0,
-		""},
+	{"git blame", "LSM?C?", "LMC",
+		"contents= date=! ignore-rev=! ignore-revs-file= since=! ", 0, ""},
 	{"git branch", "u", "u",
 		"delete:d force:f move:m copy:c all:a remotes:r list:l verbose:v quiet:q "
 		"set-upstream-to=:u! unset-upstream show-current contains=! no-contains=! "
@@ -195,8 +199,8 @@ const struct option_table option_tables[] = {
 		"trailer=! edit:e no-gpg-sign gpg-sign:S ",
 		0, ""},
 	{"git config", "f", "", "file=:f blob=! type=! default=! null:z list:l ", 0, ""},
-	{"git describe", "", "",
-		"match=! exclude=! candidates=! abbrev?! dirty?! broken?! ", 0, ""},
+	{"git describe", "", "", "match=! exclude=! candidates=! abbrev?! dirty?! broken?! ", 0,
+		""},
 	{"git diff", GIT_DIFF, GIT_DIFF_TEXT,
 		GIT_DIFF_LONGS "cached staged no-index merge-base ", 0, ""},
 	{"git diff-tree", GIT_DIFF, GIT_DIFF_TEXT, GIT_DIFF_LONGS, 0, ""},
@@ -206,7 +210,8 @@ const struct option_table option_tables[] = {
 		"jobs?:j! upload-pack=! unshallow recurse-submodules=! ",
 		0, ""},
 	{"git for-each-ref", "", "",
-		"count=! sort=! format=! points-at=! merged=! no-merged=! contains=! no-contains=! "
+		"count=! sort=! format=! points-at=! merged=! no-merged=! contains=! "
+		"no-contains=! "
 		"exclude=! color?! ",
 		0, ""},
 	{"git grep", "efmABCO?", "emABC",
@@ -218,7 +223,8 @@ const struct option_table option_tables[] = {
 		OPTION_TEXT_FIRST, "e f "},
 	{"git log", GIT_DIFF "nL", GIT_DIFF_TEXT "nL", GIT_LOG_LONGS, 0, ""},
 	{"git ls-files", "xX", "x",
-		"exclude=:x! exclude-from=:X exclude-per-directory=! with-tree=! abbrev?! ", 0, ""},
+		"exclude=:x! exclude-from=:X exclude-per-directory=! with-tree=! abbrev?! ", 0,
+		""},
 	{"git ls-tree", "", "", "format=! abbrev?! long:l ", 0, ""},
 	{"git merge", "msX", "msX",
 		"message=:m! file=:F strategy=:s! strategy-option=:X! ff no-ff ff-only squash "
@@ -279,13 +285,15 @@ const struct option_table option_tables[] = {
 	{"head", "cn", "cn",
 		"bytes=:c! lines=:n! quiet:q silent:q verbose:v zero-terminated:z ", 0, ""},
 	{"hexdump", "efnsL?", "ensL",
-		"canonical:C no-squeezing:v length=:n! skip=:s! format=:e! format-file=:f color?:L! ",
+		"canonical:C no-squeezing:v length=:n! skip=:s! format=:e! format-file=:f "
+		"color?:L! ",
 		0, ""},
 	{"hostname", "F", "", "file=:F short:s all-ip-addresses:I ", 0, ""},
 	{"java", "", "", "cp= classpath= jar= ", OPTION_SINGLE, ""},
 	{"jq", "fL", "",
 		"from-file=:f raw-output:r compact-output:c exit-status:e slurp:s "
-		"null-input:n sort-keys:S raw-input:R join-output:j color-output:C ascii-output:a "
+		"null-input:n sort-keys:S raw-input:R join-output:j color-output:C "
+		"ascii-output:a "
 		"monochrome-output:M indent=! tab stream seq unbuffered args jsonargs "
 		"arg==! argjson==! slurpfile== rawfile== argfile== ",
 		OPTION_TEXT_FIRST, "f "},
@@ -302,13 +310,14 @@ const struct option_table option_tables[] = {
 		"numeric-uid-gid:n recursive:R reverse:r size:s sort=! time=! "
 		"time-style=! tabsize=:T! width=:w! color?! format=! full-time "
 		"group-directories-first no-group:G hide=! zero si indicator-style=! "
-		"quoting-style=! hyperlink?! dired:D file-type context:Z literal:N quote-name:Q "
+		"quoting-style=! hyperlink?! dired:D file-type context:Z literal:N "
+		"quote-name:Q "
 		"kibibytes:k dereference-command-line:H ignore-backups:B "
 		"dereference-command-line-symlink-to-dir hide-control-chars:q "
 		"show-control-chars ",
 		0, ""},
-	{"lscpu", "e?p?s", "ep", "all:a online:b offline:c json:J sysroot=:s extended?:e! parse?:p! ",
-		0, ""},
+	{"lscpu", "e?p?s", "ep",
+		"all:a online:b offline:c json:J sysroot=:s extended?:e! parse?:p! ", 0, ""},
 	{"make", "CfIoWE", "E",
 		"directory=:C file=:f makefile=:f include-dir=:I jobs?:j! "
 		"keep-going:k dry-run:n just-print:n always-make:B silent:s "
@@ -326,7 +335,8 @@ const struct option_table option_tables[] = {
 	{"nawk", "Fvf", "Fv", "field-separator=:F! assign=:v! file=:f ",
 		OPTION_TEXT_FIRST | OPTION_ORDERED, "f "},
 	{"nl", "bdfhilnsvw", "bdfhilnsvw",
-		"body-numbering=:b! section-delimiter=:d! footer-numbering=:f! header-numbering=:h! "
+		"body-numbering=:b! section-delimiter=:d! footer-numbering=:f! "
+		"header-numbering=:h! "
 		"line-increment=:i! join-blank-lines=:l! number-format=:n! no-renumber:p "
 		"number-separator=:s! starting-line-number=:v! number-width=:w! ",
 		0, ""},
@@ -338,7 +348,8 @@ const struct option_table option_tables[] = {
 		""},
 	{"nproc", "", "", "all ignore=! ", 0, ""},
 	{"od", "AjNtSw?", "AjNtSw",
-		"address-radix=:A! skip-bytes=:j! read-bytes=:N! strings?:S! format=:t! width?:w! "
+		"address-radix=:A! skip-bytes=:j! read-bytes=:N! strings?:S! format=:t! "
+		"width?:w! "
 		"endian=! output-duplicates:v traditional ",
 		0, ""},
 	{"openssl", "", "",
@@ -346,8 +357,10 @@ const struct option_table option_tables[] = {
 	{"paste", "d", "d", "delimiters=:d! serial:s zero-terminated:z ", 0, ""},
 	{"perl", "eEIMm", "eEMm", "", 0, ""},
 	{"pgrep", "dFgGOPrstuU", "dgGOPrstuU",
-		"delimiter=:d! pidfile=:F pgroup=:g! group=:G! parent=:P! runstates=:r! session=:s! "
-		"terminal=:t! euid=:u! uid=:U! older=:O! list-name:l list-full:a full:f exact:x "
+		"delimiter=:d! pidfile=:F pgroup=:g! group=:G! parent=:P! runstates=:r! "
+		"session=:s! "
+		"terminal=:t! euid=:u! uid=:U! older=:O! list-name:l list-full:a full:f "
+		"exact:x "
 		"count:c newest:n oldest:o ignore-case:i inverse:v ns=! nslist=! cgroup=! ",
 		0, ""},
 	{"pip", "rcteif", "if",
@@ -359,7 +372,8 @@ const struct option_table option_tables[] = {
 	{"python", "cmWX", "cmWX", "version:V help:h ", 0, ""},
 	{"python3", "cmWX", "cmWX", "version:V help:h ", 0, ""},
 	{"readlink", "", "",
-		"canonicalize:f canonicalize-existing:e canonicalize-missing:m no-newline:n quiet:q "
+		"canonicalize:f canonicalize-existing:e canonicalize-missing:m no-newline:n "
+		"quiet:q "
 		"silent:s verbose:v zero:z ",
 		0, ""},
 	{"realpath", "", "",
@@ -413,8 +427,8 @@ const struct option_table option_tables[] = {
 		"ignore-leading-blanks:b merge:m batch-size=! debug random-source= sort=! ",
 		0, ""},
 	{"ssh", "bcDEeFIiJLlmOopQRSWw", "bcDeIJLlmOopQRSWw", "", 0, ""},
-	{"stat", "c", "c",
-		"format=:c! printf=! dereference:L file-system:f terse:t cached=! ", 0, ""},
+	{"stat", "c", "c", "format=:c! printf=! dereference:L file-system:f terse:t cached=! ",
+		0, ""},
 	{"strings", "netTsU", "netsU",
 		"all:a data:d print-file-name:f bytes=:n! radix=:t! include-all-whitespace:w "
 		"encoding=:e! output-separator=:s! unicode=:U! target=:T ",
@@ -440,10 +454,12 @@ const struct option_table option_tables[] = {
 	{"tree", "LPIoHT", "LPIHT",
 		"filelimit=! charset=! timefmt=! sort=! gitfile= infofile= ", 0, ""},
 	{"uniq", "fsw", "fsw",
-		"count:c repeated:d all-repeated?:D! group?! unique:u ignore-case:i skip-fields=:f! "
+		"count:c repeated:d all-repeated?:D! group?! unique:u ignore-case:i "
+		"skip-fields=:f! "
 		"skip-chars=:s! check-chars=:w! zero-terminated:z ",
 		0, ""},
-	{"wc", "", "", "bytes:c chars:m lines:l words:w max-line-length:L files0-from= total=! ", 0,
+	{"wc", "", "",
+		"bytes:c chars:m lines:l words:w max-line-length:L files0-from= total=! ", 0,
 		""},
 	{"wget", "OPoaiUeBtTQAR", "UeBtTQAR",
 		"output-document=:O directory-prefix=:P output-file=:o append-output=:a "

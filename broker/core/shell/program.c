@@ -83,6 +83,22 @@ static void to_line_end(struct cursor *c, bool joined)
 			c->p++;
 }
 
+/*
+ * Behind a label seds differ on what ends it: with GNU's a blank does, and a command may
+ * follow; with busybox neither } nor # does. So nothing may follow but what ends all.
+ */
+static bool sed_label_ends(struct cursor *c, bool defines)
+{
+	if (look(c) == '}' && !defines) {
+		struct cursor after = {c->p + 1, c->end};
+
+		skip(&after, " \t");
+		return look(&after) < 0 || memchr(";\n}", look(&after), 3);
+	}
+	skip(c, " \t");
+	return look(c) < 0 || look(c) == ';' || look(c) == '\n';
+}
+
 static bool sed_command(struct cursor *c)
 {
 	const int command = look(c);
@@ -114,13 +130,10 @@ static bool sed_command(struct cursor *c)
 	case 'b':
 	case 't':
 	case 'T':
-		/* seds differ on what ends a label: a blank is followed by a command in GNU's */
 		skip(c, " \t");
 		while (c->p < c->end && is_name(*c->p))
 			c->p++;
-		if (command == ':' && look(c) == '}')
-			return false;
-		break;
+		return sed_label_ends(c, command == ':');
 	case 'l':
 	case 'q':
 	case 'Q':
@@ -203,8 +216,8 @@ static bool awk_compares(const struct cursor *c, bool prints)
 /* What runs or reads by its name, in whatever it stands: a number may stand before it. */
 static bool awk_names(struct bytes program)
 {
-	static const char *const names[] = {
-		"system", "getline", "nextfile", "extension", "ARGV", "ARGC", "SYMTAB", "FUNCTAB"};
+	static const char *const names[] = {"system", "getline", "nextfile", "extension",
+		"ARGV", "ARGC", "SYMTAB", "FUNCTAB"};
 
 	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)
 		if (memmem(program.data, program.len, names[i], strlen(names[i])))

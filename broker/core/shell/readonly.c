@@ -46,7 +46,7 @@ static const struct readonly commands[] = {
 		READONLY_NUMBERS},
 	{"command", "v V ", READONLY_ASKS},
 	{"cut", "b c d f n s complement output-delimiter z ", 0},
-	{"date", "d u R I r rfc-3339 ", READONLY_FORMAT},
+	{"date", "d u R I f r rfc-3339 ", READONLY_FORMAT},
 	{"df", "a B h H i k l P t T x total output no-sync ", 0},
 	{"diff",
 		"q u U c C i w b B N a y x W s E Z d t T e n p F I L "
@@ -54,7 +54,8 @@ static const struct readonly commands[] = {
 		"no-dereference tabsize ",
 		READONLY_NUMBERS},
 	{"dirname", "z zero ", 0},
-	{"du", "a B b c d h k l m P s S x t 0 apparent-size si time time-style exclude inodes ", 0},
+	{"du", "a B b c d h k l m P s S x t 0 apparent-size si time time-style exclude inodes ",
+		0},
 	{"echo", "", READONLY_ANY | READONLY_NAMES},
 	{"egrep", GREP, READONLY_NUMBERS},
 	{"expand", "i t ", READONLY_NUMBERS},
@@ -76,7 +77,8 @@ static const struct readonly commands[] = {
 	{"hostname", "I s ", READONLY_NO_OPERAND},
 	{"id", "a g G n r u z ", 0},
 	{"jq",
-		"r c e s n S R j a C M tab indent arg argjson args jsonargs stream seq unbuffered ",
+		"r c e s n S R j a C M tab indent arg argjson args jsonargs stream seq "
+		"unbuffered ",
 		READONLY_JQ},
 	{"ls",
 		"a A b B c C d f F g G h i I k l m n N o p q Q r R s S t T u U v w x X Z 1 "
@@ -121,8 +123,10 @@ static const struct readonly commands[] = {
 	{"tail", "c f F n q s v z pid retry max-unchanged-stats ", READONLY_NUMBERS},
 	{"test", "", READONLY_ANY},
 	{"tr", "c C d s t ", READONLY_NAMES},
-	{"tree", "a d f i L P I s h u g p D F C n x J N noreport dirsfirst prune filelimit "
-		"sort timefmt charset gitignore ", 0},
+	{"tree",
+		"a d f i L P I s h u g p D F C n x J N noreport dirsfirst prune filelimit "
+		"sort timefmt charset gitignore ",
+		0},
 	{"true", "", READONLY_ANY},
 	{"tty", "s ", 0},
 	{"type", "a f p P t ", 0},
@@ -152,8 +156,8 @@ static bool begins(struct bytes text, char c)
  */
 static bool text_known(const struct readonly *entry, const struct shell_arg *arg)
 {
-	const struct shell_word *const word = arg->kind == SHELL_ARG_OPERAND ? arg->word
-									      : arg->value_word;
+	const struct shell_word *const word =
+		arg->kind == SHELL_ARG_OPERAND ? arg->word : arg->value_word;
 
 	if (!arg->is_text || !word || !(word->flags & (SHELL_GLOB | SHELL_PLACE)))
 		return true;
@@ -222,9 +226,9 @@ static const char find_options[] =
 
 static bool ps_long(struct bytes text)
 {
-	static const char names[] =
-		"sort no-headers no-heading headers header forest cols columns width rows lines "
-		"pid ppid quick-pid format deselect version ";
+	static const char names[] = "sort no-headers no-heading headers header forest cols "
+				    "columns width rows lines "
+				    "pid ppid quick-pid format deselect version ";
 	const char *const p = (const char *)text.data + 2;
 	const char *const equal = memchr(p, '=', text.len - 2);
 

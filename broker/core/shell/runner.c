@@ -134,7 +134,8 @@ static const struct runner runners[] = {
 	{"rbash", RUNNER_SHELL, INTERPRETS, ""},
 	{"rg", RUNNER_OPTION, 0, "pre hostname-bin "},
 	{"rsync", RUNNER_OPTION, 0,
-		"e rsh rsync-path M remote-option log-file write-batch only-write-batch config "},
+		"e rsh rsync-path M remote-option log-file write-batch only-write-batch "
+		"config "},
 	{"ruby", RUNNER_OPERAND, INTERPRETS, ""},
 	{"rview", RUNNER_ALWAYS, 0, ""},
 	{"scp", RUNNER_OPTION, 0, "S o F D "},
@@ -149,7 +150,8 @@ static const struct runner runners[] = {
 	{"ssh", RUNNER_ALWAYS, 0, ""},
 	{"subl", RUNNER_ALWAYS, 0, ""},
 	{"tar", RUNNER_OPTION, 0,
-		"I F T files-from to-command use-compress-program checkpoint-action info-script "
+		"I F T files-from to-command use-compress-program checkpoint-action "
+		"info-script "
 		"index-file "
 		"new-volume-script rsh-command rmt-command "},
 	{"tclsh", RUNNER_OPERAND, INTERPRETS, ""},
@@ -166,7 +168,8 @@ static const struct runner runners[] = {
 	{"vimdiff", RUNNER_ALWAYS, 0, ""},
 	{"wget", RUNNER_OPTION, FETCHES,
 		"O o a e i execute output-document output-file append-output use-askpass "
-		"config input-file P directory-prefix save-cookies hsts-file rejected-log warc-file "},
+		"config input-file P directory-prefix save-cookies hsts-file rejected-log "
+		"warc-file "},
 	{"xxd", RUNNER_OPTION, 0, ""},
 	{"xzcat", RUNNER_NONE, FETCHES, ""},
 	{"yq", RUNNER_OPTION, 0, "i in-place inplace s split-exp "},

@@ -209,7 +209,8 @@ struct shell_arg {
 	uint8_t kind;	/* enum shell_arg_kind */
 	bool has_value; /* of an option: by = or the next word */
 	bool is_text;	/* the operand or value is known to be no path */
-	bool shortened; /* a long option that is not named whole: another program's own differs */
+	bool shortened; /* a long option that is not named whole: another program's own differs
+			 */
 	struct bytes
 		name; /* of an option without dashes: the short one where the table knows it */
 	struct bytes value;
