@@ -18,7 +18,8 @@
 #include "frontends/common/start.h"
 #include "frontends/run/run.h"
 
-#define HELLO_MS 5000
+#define HELLO_MS      5000
+#define FOREGROUND_MS 200 /* between two looks at whose the terminal is */
 
 void run_say(const struct run *r, const char *format, ...)
 {
@@ -148,13 +149,14 @@ static void suspended_tell(struct run *r)
 		return;
 	if (!*w->turn) {
 		if (t->taken)
-			terminal_give(t, r->child.pid);
+			terminal_give(t);
 		return;
 	}
 	terminal_take(t);
 	run_say(r, "%s is suspended%s%s", r->name, w->reason.len ? ": " : "",
 		text_string(&w->reason));
-	run_say(r, "c: continue, e: end the turn, k: kill it");
+	if (t->taken)
+		run_say(r, "c: continue, e: end the turn, k: kill it");
 }
 
 static void answer_read(struct run *r)
@@ -171,18 +173,39 @@ static void answer_read(struct run *r)
 	}
 }
 
-/* Somebody has stopped it, at the terminal: so do we, as one job. */
-static void job_stop(struct run *r)
+/*
+ * Somebody has stopped it, at the terminal: so do we, as one job of the shell. But a shell may
+ * have put us into the foreground without a word; then the child has only to be given it.
+ */
+static void job_stop(struct run *r, int signal)
 {
 	struct terminal *t = &r->terminal;
 
 	if (t->fd < 0)
 		return;
+	if ((signal == SIGTTIN || signal == SIGTTOU) && terminal_foreground(t)) {
+		terminal_give(t);
+		kill(-r->child.pid, SIGCONT);
+		return;
+	}
 	terminal_take(t);
+	terminal_background(t);
 	kill(getpid(), SIGSTOP);
-	if (tcgetpgrp(t->fd) == t->own)
-		terminal_give(t, r->child.pid);
-	kill(-r->child.pid, SIGCONT);
+}
+
+/* In the foreground or not, as the shell has it. */
+static void job_continue(struct run *r)
+{
+	struct terminal *t = &r->terminal;
+	const bool suspended = *r->watch.turn && strcmp(r->enforce, "protocol") != 0;
+
+	if (terminal_foreground(t) && !suspended)
+		terminal_give(t);
+	else if (t->ours && suspended)
+		suspended_tell(r);
+	/* what the broker has stopped is not the terminal's to continue */
+	if (!suspended || strcmp(r->enforce, "stop") != 0)
+		kill(-r->child.pid, SIGCONT);
 }
 
 /* The child's exit status; -1: it lives. */
@@ -200,7 +223,7 @@ static int children_reap(struct run *r)
 			result = STATUS_SIGNAL + WTERMSIG(status);
 		else if (WIFSTOPPED(status) &&
 			 (WSTOPSIG(status) != SIGSTOP || strcmp(r->enforce, "stop")))
-			job_stop(r);
+			job_stop(r, WSTOPSIG(status));
 	}
 	return result;
 }
@@ -215,12 +238,23 @@ static int signals_take(struct run *r)
 
 		if (n == SIGCHLD)
 			result = children_reap(r);
-		else if (n == SIGTSTP || n == SIGCONT)
+		else if (n == SIGTSTP && r->terminal.taken)
+			job_stop(r, n);
+		else if (n == SIGTSTP)
 			kill(-r->child.pid, n);
+		else if (n == SIGCONT)
+			job_continue(r);
 		else
 			kill(r->child.pid, n);
 	}
 	return result;
+}
+
+/* Has it something to ask, and no right to the terminal yet? No event tells when it gets it. */
+static bool wants_terminal(const struct run *r)
+{
+	return *r->watch.turn && strcmp(r->enforce, "protocol") != 0 && r->terminal.fd >= 0 &&
+	       !r->terminal.ours;
 }
 
 static void poll_add(struct pollfd *p, const struct approval *a, int *timeout)
@@ -241,12 +275,12 @@ static int loop(struct run *r)
 	while (result < 0) {
 		struct pollfd p[4] = {{.fd = r->signals, .events = POLLIN}, {.fd = -1},
 			{.fd = -1}, {.fd = -1}};
-		int timeout = -1;
+		int timeout = wants_terminal(r) ? FOREGROUND_MS : -1;
 
 		poll_add(&p[1], r->client, &timeout);
 		if (w->client)
 			poll_add(&p[2], w->client, &timeout);
-		if (r->terminal.taken)
+		if (r->terminal.taken && r->terminal.ours)
 			p[3] = (struct pollfd){.fd = r->terminal.fd, .events = POLLIN};
 		if (poll(p, 4, timeout) < 0 && errno != EINTR)
 			break;
@@ -259,9 +293,9 @@ static int loop(struct run *r)
 			watch_close(w);
 			*w = (struct watch){.run = r};
 		}
-		if (w->changed)
+		if (w->changed || (wants_terminal(r) && terminal_foreground(&r->terminal)))
 			suspended_tell(r);
-		if (r->terminal.taken && p[3].revents)
+		if (p[3].revents)
 			answer_read(r);
 	}
 	return result < 0 ? STATUS_INTERNAL : result;
@@ -307,10 +341,11 @@ static int program_start(struct run *r)
 	status = session_open(r);
 	if (status >= 0)
 		return status;
-	terminal_open(&r->terminal);
+	terminal_open(&r->terminal, r->child.pid);
+	terminal_foreground(&r->terminal);
 	if (r->terminal.fd >= 0 && watch_open(&r->watch, r) < 0)
 		run_say(r, "out of memory: it can't be continued from here");
-	terminal_give(&r->terminal, r->child.pid);
+	terminal_give(&r->terminal);
 	err = child_go(&r->child);
 	if (!err)
 		return loop(r);

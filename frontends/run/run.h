@@ -15,18 +15,23 @@
 /* ---- terminal.c: whose the terminal is ---- */
 
 struct terminal {
-	int fd; /* -1: there is none, or we are in its background */
-	pid_t own, child;
-	bool taken;		     /* from the child */
+	int fd; /* -1: there is none */
+	pid_t own, child; /* groups */
+	bool ours;  /* our job is in the foreground: neither another one of the shell, nor it */
+	bool taken; /* from the child */
 	struct termios mine, theirs; /* how each of us has it */
 	char line[128];
 	size_t len;
 };
 
-void terminal_open(struct terminal *t);
-/* The child's group is in the foreground from now on. */
-void terminal_give(struct terminal *t, pid_t child);
-/* Ours again. */
+void terminal_open(struct terminal *t, pid_t child);
+/* Has our job come into the foreground? True once for each time. */
+bool terminal_foreground(struct terminal *t);
+/* It will be stopped: whoever continues it decides where it goes on. */
+void terminal_background(struct terminal *t);
+/* The child's group has it from now on; nothing happens while it is not our job's. */
+void terminal_give(struct terminal *t);
+/* It is this program's again, from the child's group or whatever that one gave it to. */
 void terminal_take(struct terminal *t);
 /* Reads what is there: a whole line, valid until the next call, or NULL. */
 const char *terminal_line(struct terminal *t);

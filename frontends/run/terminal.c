@@ -8,39 +8,50 @@
 
 #include "frontends/run/run.h"
 
-void terminal_open(struct terminal *t)
+void terminal_open(struct terminal *t, pid_t child)
 {
-	*t = (struct terminal){.fd = open("/dev/tty", O_RDWR | O_CLOEXEC | O_NONBLOCK)};
-	t->own = getpgrp();
+	*t = (struct terminal){.fd = open("/dev/tty", O_RDWR | O_CLOEXEC | O_NONBLOCK),
+		.own = getpgrp(),
+		.child = child};
 	if (t->fd < 0)
 		return;
-	/* in the background of a shell it is not ours to give */
-	if (tcgetpgrp(t->fd) != t->own || tcgetattr(t->fd, &t->mine) < 0) {
+	if (tcgetattr(t->fd, &t->mine) < 0) {
 		close(t->fd);
 		t->fd = -1;
 	}
 	t->theirs = t->mine;
 }
 
-/* SIGTTOU is blocked, so that we may do this from the background. */
-void terminal_give(struct terminal *t, pid_t child)
+bool terminal_foreground(struct terminal *t)
 {
-	t->child = child;
+	if (t->fd < 0 || t->ours || tcgetpgrp(t->fd) != t->own)
+		return false;
+	t->ours = true;
+	if (!t->taken)
+		tcgetattr(t->fd, &t->mine);
+	return true;
+}
+
+void terminal_background(struct terminal *t)
+{
+	t->ours = false;
+}
+
+/* SIGTTOU is blocked, so that we may do this from the background of the child's group. */
+void terminal_give(struct terminal *t)
+{
 	t->len = 0;
-	if (t->fd < 0)
+	if (!t->ours)
 		return;
 	if (t->taken)
 		tcsetattr(t->fd, TCSANOW, &t->theirs);
 	t->taken = false;
-	tcsetpgrp(t->fd, child);
+	tcsetpgrp(t->fd, t->child);
 }
 
 void terminal_take(struct terminal *t)
 {
-	/* not from somebody else: the child's group has it, or whatever that one gave it to */
-	if (t->fd < 0 || t->taken)
-		return;
-	if (tcgetattr(t->fd, &t->theirs) < 0)
+	if (!t->ours || t->taken || tcgetattr(t->fd, &t->theirs) < 0)
 		return;
 	tcsetpgrp(t->fd, t->own);
 	tcsetattr(t->fd, TCSANOW, &t->mine);

@@ -150,6 +150,16 @@ void run_until(struct run *r, const char *what)
 	until(r, &r->text, what);
 }
 
+void run_next(struct run *r, const char *what)
+{
+	const char *at;
+
+	while (!r->text || !(at = strstr(r->text + r->taken, what)))
+		if (!take_any(r))
+			ck_abort_msg("'%s' did not come: '%s', '%s'", what, r->text, r->error);
+	r->taken = (size_t)(at - r->text) + strlen(what);
+}
+
 void run_until_error(struct run *r, const char *what)
 {
 	until(r, &r->error, what);

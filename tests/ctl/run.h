@@ -15,7 +15,7 @@ struct run {
 	int in, out, err;   /* our ends; in is -1 once closed */
 	char *text, *error; /* what came so far, NUL-terminated */
 	size_t len, error_len;
-	size_t taken; /* of text, by run_line */
+	size_t taken; /* of text, by run_line and run_next */
 	int status;   /* exit status, or -signal; once it has ended */
 };
 
@@ -34,6 +34,8 @@ const char *run_line(struct run *r);
 /* Reads until standard output (or standard error) has that in it. */
 void run_until(struct run *r, const char *what);
 void run_until_error(struct run *r, const char *what);
+/* The same, behind what run_line or an earlier one has taken; takes it. */
+void run_next(struct run *r, const char *what);
 void run_write(struct run *r, const char *s);
 void run_close_in(struct run *r);
 /* Reads all until it ends; the exit status. */
