@@ -63,6 +63,14 @@ static volatile struct shared *shared_map(const char *path)
 	return p;
 }
 
+/* Where that is allowed: who reports, and who looks, is not to be late itself. */
+static void be_first(void)
+{
+	const struct sched_param first = {.sched_priority = 1};
+
+	sched_setscheduler(0, SCHED_FIFO | SCHED_RESET_ON_FORK, &first);
+}
+
 static void __attribute__((noreturn)) spin(volatile uint64_t *steps)
 {
 	for (;;)
@@ -108,6 +116,7 @@ static void __attribute__((noreturn)) agent(const char *path, const char *ring, 
 	fd = open(ring, O_RDWR | O_CLOEXEC);
 	bench_need(fd >= 0 && approval_new(&a, &o) == 0, "an agent");
 	bench_need(approval_turn_begin(a, NULL, NULL, 10000) == 0, "turn_begin");
+	be_first();
 	shared->ready = true;
 	while (read(fd, &c, 1) == 1) {
 		if (c == BY_TIME) {
@@ -205,21 +214,32 @@ static void call(const char *method, const char *what, unsigned amount)
 	approval_pack_free(p);
 }
 
+static void sleep_until(int64_t at)
+{
+	const struct timespec t = {.tv_sec = at / 1000000000, .tv_nsec = at % 1000000000};
+
+	while (clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &t, NULL) == EINTR)
+		;
+}
+
+/* The kernel tells of a change at most each ten milliseconds, so that it is looked for. */
 static void frozen_await(bool frozen)
 {
-	struct pollfd p = {.fd = group_open("cgroup.events", O_RDONLY), .events = POLLPRI};
+	int fd = group_open("cgroup.events", O_RDONLY);
+	int64_t until = bench_ns() + 10 * INT64_C(1000000000);
 	char text[256];
 	ssize_t n;
 
 	for (;;) {
-		n = pread(p.fd, text, sizeof(text) - 1, 0);
+		n = pread(fd, text, sizeof(text) - 1, 0);
 		bench_need(n > 0, group);
 		text[n] = '\0';
 		if ((strstr(text, "frozen 1") != NULL) == frozen)
 			break;
-		bench_need(poll(&p, 1, 10000) == 1, "freezing");
+		bench_need(bench_ns() < until, "freezing");
+		sleep_until(bench_ns() + 20000);
 	}
-	close(p.fd);
+	close(fd);
 }
 
 static bool runs(int pid)
@@ -235,14 +255,6 @@ static bool runs(int pid)
 		state = 'X';
 	fclose(f);
 	return !strchr("TZX", state);
-}
-
-static void sleep_until(int64_t at)
-{
-	const struct timespec t = {.tv_sec = at / 1000000000, .tv_nsec = at % 1000000000};
-
-	while (clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &t, NULL) == EINTR)
-		;
 }
 
 /* All stand, or none does. */
@@ -400,7 +412,6 @@ static void compare_all(const char *self, const struct bench_server *s, unsigned
 
 int main(int argc, char **argv)
 {
-	const struct sched_param first = {.sched_priority = 1};
 	unsigned trips = argc > 1 ? (unsigned)strtoul(argv[1], NULL, 10) : 1000;
 	struct approval_options o;
 	struct bench_server s;
@@ -418,8 +429,7 @@ int main(int argc, char **argv)
 	o.socket = s.frontend;
 	o.trust_socket = true;
 	bench_need(approval_new(&frontend, &o) == 0, "memory");
-	/* where that is allowed: who looks is not to be late itself */
-	sched_setscheduler(0, SCHED_FIFO | SCHED_RESET_ON_FORK, &first);
+	be_first();
 	for (unsigned n = 1; n <= MOST; n *= 10)
 		compare_all(argv[0], &s, n, trips);
 	approval_free(frontend);
