@@ -363,12 +363,25 @@ static void daemon_release(struct daemon *d)
 	service_paths_release(&d->paths);
 }
 
+/* Its timers keep to the microsecond: else a ceiling of time is noticed some milliseconds late. */
+static struct event_base *base_new(void)
+{
+	struct event_config *config = event_config_new();
+	struct event_base *base = NULL;
+
+	if (config && event_config_set_flag(config, EVENT_BASE_FLAG_PRECISE_TIMER) == 0)
+		base = event_base_new_with_config(config);
+	if (config)
+		event_config_free(config);
+	return base;
+}
+
 /* What hears of signals and of the service manager. */
 static int loop_open(struct daemon *d)
 {
 	int err;
 
-	d->base = event_base_new();
+	d->base = base_new();
 	err = d->base ? signals_set(d) : -ENOMEM;
 	if (err < 0) {
 		log_error(&d->log, "event loop: %s; look at the limits of memory and files",
