@@ -16,6 +16,7 @@
 #include "frontends/ctl/doctor.h"
 #include "frontends/ctl/frozen.h"
 #include "frontends/ctl/request.h"
+#include "frontends/ctl/stopped.h"
 #include "frontends/ctl/trust.h"
 
 #define SYSTEM_MARK "/etc/approvald/system"
@@ -23,7 +24,7 @@
 enum { OPTION_THAW = OPTION_OTHER };
 
 const struct option_def ctl_doctor_options[] = {
-	{OPTION_THAW, "thaw", NULL, "thaw what is frozen though no broker holds it"},
+	{OPTION_THAW, "thaw", NULL, "let go what is frozen or stopped though no broker holds it"},
 	OPTION_DEF_JSON,
 	{0},
 };
@@ -358,6 +359,7 @@ int ctl_doctor(void *ctl, struct options *o)
 		if (!access(approval_socket(c->client), F_OK))
 			look_at_broker(&d);
 		frozen_look(&d, thaw);
+		stopped_look(&d, thaw);
 	}
 	approval_free(agent);
 	if (!status && d.failed)

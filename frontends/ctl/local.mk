@@ -20,6 +20,8 @@ approvalctl_SOURCES = \
 	frontends/ctl/floor_file.h \
 	frontends/ctl/frozen.c \
 	frontends/ctl/frozen.h \
+	frontends/ctl/stopped.c \
+	frontends/ctl/stopped.h \
 	frontends/ctl/history.c \
 	frontends/ctl/history.h \
 	frontends/ctl/item.c \

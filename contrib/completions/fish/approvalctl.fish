@@ -79,7 +79,7 @@ complete -c approvalctl -n '__fish_seen_subcommand_from resume' -l time -x -d 'S
 complete -c approvalctl -n '__fish_seen_subcommand_from resume' -l wall -x -d 'So much longer by the clock'
 complete -c approvalctl -n '__fish_seen_subcommand_from resume' -l calls -x -d 'So many tool calls more'
 complete -c approvalctl -n '__fish_seen_subcommand_from resume' -l cost -x -d 'So many dollars more'
-complete -c approvalctl -n '__fish_seen_subcommand_from doctor' -l thaw -d 'Thaw what no broker holds'
+complete -c approvalctl -n '__fish_seen_subcommand_from doctor' -l thaw -d 'Let go what no broker holds'
 complete -c approvalctl -n '__fish_seen_subcommand_from kill' -l grace -x -d 'From SIGTERM to SIGKILL'
 complete -c approvalctl -n '__fish_seen_subcommand_from list allow deny suspend resume' -l all -d 'All of them'
 complete -c approvalctl -n '__fish_seen_subcommand_from allow deny' -l always -x -a 'user project session turn' -d 'For all such calls'
