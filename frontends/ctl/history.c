@@ -68,6 +68,7 @@ struct history {
 	uint64_t limit;
 	bool oldest, verify;
 	struct table *table;
+	bool found;
 };
 
 static const struct table_column columns[] = {
@@ -153,6 +154,8 @@ static int history_page(struct history *h, const struct approval_value *items)
 
 	if (!h->c->json && n && !h->table)
 		r = table_new(&h->table, columns, sizeof(columns) / sizeof(columns[0]));
+	if (n)
+		h->found = true;
 	for (size_t i = 0; !r && i < n; i++) {
 		if (h->c->json)
 			r = json_write_value(&h->c->out, approval_value_at(items, i));
@@ -206,6 +209,8 @@ static int history_pages(struct history *h, const char *session)
 	}
 	if (!status)
 		status = ctl_own(c, history_flush(h));
+	if (!status && !h->found && !c->json && c->out.terminal)
+		output_printf(&c->out, "The history has no such record.\n");
 	table_free(h->table);
 	return status;
 }
@@ -385,6 +390,10 @@ int ctl_history(void *ctl, struct options *o)
 	if (o->n_operands)
 		return options_wrong(o, "'%s': history takes no operands", o->operands[0]);
 
+	if (h.verify && (h.session || h.agent || h.tool || h.rule || h.verdict || h.source ||
+				h.event || h.since != -1 || h.until != -1 || h.oldest ||
+				h.limit != UINT64_MAX))
+		return options_wrong(o, "--verify proves the whole history, and takes no filter");
 	if (rules && (h.event || h.verify || h.oldest))
 		return options_wrong(o, "--replay looks at all calls, the oldest first");
 	if (h.limit == UINT64_MAX)

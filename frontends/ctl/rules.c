@@ -285,6 +285,18 @@ static int rules_remove(struct ctl *c, struct options *o)
 
 /* ---- reload ---- */
 
+static int reload_print_json(const struct ctl *c)
+{
+	struct json_object *j = json_object_new_object();
+	int r = j ? 0 : -ENOMEM;
+
+	json_add(j, "reloaded", json_object_new_boolean(true), &r);
+	if (!r)
+		r = json_write(&c->out, j);
+	json_object_put(j);
+	return r;
+}
+
 static int rules_reload(struct ctl *c, struct options *o)
 {
 	struct approval_value *result = NULL;
@@ -295,6 +307,8 @@ static int rules_reload(struct ctl *c, struct options *o)
 	status = ctl_open_frontend(c);
 	if (!status)
 		status = ctl_call(c, "reload", NULL, 0, &result);
+	if (!status && c->json)
+		status = ctl_own(c, reload_print_json(c));
 	approval_value_free(result);
 	return status;
 }

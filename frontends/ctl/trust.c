@@ -376,6 +376,8 @@ int ctl_rules_trust(void *ctl, struct options *o)
 	if (t.list + t.remove + (t.yes || t.hash) > 1)
 		return options_wrong(
 			o, "--list, --remove and --yes or --hash do not go together");
+	if (t.list && t.uid != -1)
+		return options_wrong(o, "--list shows the projects of all; --uid goes without it");
 	if (!t.list && !t.remove && !t.yes && !t.hash && !isatty(STDIN_FILENO))
 		return options_wrong(o, "nobody can confirm here; --hash HASH does without");
 	status = trust_run(&t, o->n_operands ? o->operands[0] : ".");

@@ -315,6 +315,70 @@ START_TEST(doctor)
 }
 END_TEST
 
+/* What would be left out of account is refused, before any broker is asked. */
+static const char *const apart[][4] = {
+	{"history", "--verify", "--since", "1h"},
+	{"history", "--verify", "--until", "1h"},
+	{"history", "--verify", "--limit", "3"},
+	{"history", "--verify", "--oldest"},
+	{"history", "--verify", "--session", "ses_1"},
+	{"history", "--verify", "--agent", "a"},
+	{"history", "--verify", "--tool", "Bash"},
+	{"history", "--verify", "--rule", "r"},
+	{"history", "--verify", "--verdict", "allow"},
+	{"history", "--verify", "--source", "user"},
+	{"history", "--verify", "--event", "decision"},
+	{"history", "--verify", "--replay", "/dev/null"},
+};
+
+START_TEST(options_apart)
+{
+	const char *const *w = apart[_i];
+
+	EXPECT(STATUS_USAGE, w[0], w[1], w[2], w[3]);
+}
+END_TEST
+
+/* On a terminal nothing found is said; to a program it is no output. */
+START_TEST(nothing_found)
+{
+	struct run tty;
+	char *text;
+
+	run_start_tty(&tty, (const char *const[]){"history", "--until", "1h", NULL});
+	ck_assert_int_eq(run_wait(&tty), 0);
+	live_has(tty.text, "The history has no such record.");
+	run_free(&tty);
+	text = OUTPUT(0, "history", "--until", "1h");
+	ck_assert_str_eq(text, "");
+	free(text);
+}
+END_TEST
+
+START_TEST(reload_json)
+{
+	struct json_object *j;
+	char *text = OUTPUT(0, "rules", "reload", "--json");
+
+	j = json_tokener_parse(text);
+	ck_assert_str_eq(json_text(j, "reloaded"), "true");
+	json_object_put(j);
+	free(text);
+	text = OUTPUT(0, "rules", "reload");
+	ck_assert_str_eq(text, "");
+	free(text);
+}
+END_TEST
+
+START_TEST(trust_apart)
+{
+	EXPECT(STATUS_USAGE, "rules", "trust", "--list", "--uid", "0");
+	EXPECT(STATUS_USAGE, "rules", "trust", "--list", "--remove");
+	EXPECT(STATUS_USAGE, "rules", "trust", "--list", "--yes");
+	EXPECT(STATUS_USAGE, "rules", "trust", "--remove", "--hash", "00");
+}
+END_TEST
+
 int main(void)
 {
 	Suite *s = suite_create("approvalctl and the broker");
@@ -331,6 +395,10 @@ int main(void)
 	tcase_add_test(tc, pages);
 	tcase_add_test(tc, reader_gone);
 	tcase_add_test(tc, doctor);
+	tcase_add_loop_test(tc, options_apart, 0, sizeof(apart) / sizeof(apart[0]));
+	tcase_add_test(tc, trust_apart);
+	tcase_add_test(tc, nothing_found);
+	tcase_add_test(tc, reload_json);
 	suite_add_tcase(s, tc);
 	srunner_run_all(sr, CK_NORMAL);
 	int failed = srunner_ntests_failed(sr);
