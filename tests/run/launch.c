@@ -15,6 +15,22 @@
 
 #define WAIT_MS 20000
 
+void launch_setup(struct broker *b)
+{
+	broker_init(b);
+	setenv("APPROVAL_SOCKET", b->agent, 1);
+	setenv("APPROVAL_FRONTEND_SOCKET", b->frontend, 1);
+	unsetenv("XDG_RUNTIME_DIR");
+	unsetenv("DBUS_SESSION_BUS_ADDRESS");
+	broker_start(b, NULL);
+}
+
+void launch_teardown(struct broker *b)
+{
+	broker_stop(b);
+	broker_fini(b);
+}
+
 static bool mount_point(char out[256])
 {
 	FILE *f = fopen("/proc/mounts", "re");
@@ -138,6 +154,30 @@ void launch_await(const struct launch *l, bool frozen)
 		}
 		ck_assert_int_eq(poll(&p, 1, WAIT_MS), 1);
 		close(p.fd);
+	}
+}
+
+unsigned launch_running(const struct launch *l)
+{
+	char name[600];
+	unsigned n = 0;
+	int pid;
+	FILE *f;
+
+	snprintf(name, sizeof(name), "%s/cgroup.procs", l->group);
+	f = fopen(name, "re");
+	ck_assert_ptr_nonnull(f);
+	while (fscanf(f, "%d", &pid) == 1)
+		n += !strchr("TZX", launch_state(pid));
+	fclose(f);
+	return n;
+}
+
+void launch_stopped(const struct launch *l)
+{
+	for (unsigned n = 0, still = 0; still < 3; n++) {
+		still = launch_running(l) ? 0 : still + 1;
+		ck_assert_uint_lt(n, 100000);
 	}
 }
 

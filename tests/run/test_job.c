@@ -19,12 +19,7 @@ static struct run shell;
 /* A shell with job control, of which nothing is left of what has been shown. */
 static void setup(void)
 {
-	broker_init(&broker);
-	setenv("APPROVAL_SOCKET", broker.agent, 1);
-	setenv("APPROVAL_FRONTEND_SOCKET", broker.frontend, 1);
-	unsetenv("XDG_RUNTIME_DIR");
-	unsetenv("DBUS_SESSION_BUS_ADDRESS");
-	broker_start(&broker, NULL);
+	launch_setup(&broker);
 	setenv("APPROVALCTL", "/bin/bash", 1);
 	setenv("PS1", "prompt> ", 1);
 	run_start_tty(&shell, (const char *const[]){"--norc", "--noprofile", "-i", NULL});
@@ -37,8 +32,7 @@ static void teardown(void)
 	run_write(&shell, "exit\n");
 	run_wait(&shell);
 	run_free(&shell);
-	broker_stop(&broker);
-	broker_fini(&broker);
+	launch_teardown(&broker);
 }
 
 /* What is typed must not be what is awaited: it is echoed. */

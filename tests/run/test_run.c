@@ -20,29 +20,13 @@ static struct broker broker;
 
 static void setup(void)
 {
-	broker_init(&broker);
-	setenv("APPROVAL_SOCKET", broker.agent, 1);
-	setenv("APPROVAL_FRONTEND_SOCKET", broker.frontend, 1);
-	/* no systemd of whoever runs the tests */
-	unsetenv("XDG_RUNTIME_DIR");
-	unsetenv("DBUS_SESSION_BUS_ADDRESS");
-	broker_start(&broker, NULL);
+	launch_setup(&broker);
 }
 
 static void teardown(void)
 {
-	broker_stop(&broker);
-	broker_fini(&broker);
+	launch_teardown(&broker);
 }
-
-#define CTL(want, ...)                                                                         \
-	do {                                                                                   \
-		struct run r_;                                                                 \
-		RUN_WHOLE(&r_, __VA_ARGS__);                                                   \
-		ck_assert_msg(                                                                 \
-			r_.status == (want), "status %d: %s%s", r_.status, r_.text, r_.error); \
-		run_free(&r_);                                                                 \
-	} while (0)
 
 static int status_of(const char *option, const char *script)
 {
@@ -140,23 +124,6 @@ START_TEST(forking)
 }
 END_TEST
 
-/* How many of a cgroup's processes run. */
-static unsigned running(const struct launch *l)
-{
-	char name[600];
-	unsigned n = 0;
-	int pid;
-	FILE *f;
-
-	snprintf(name, sizeof(name), "%s/cgroup.procs", l->group);
-	f = fopen(name, "re");
-	ck_assert_ptr_nonnull(f);
-	while (fscanf(f, "%d", &pid) == 1)
-		n += !strchr("TZX", launch_state(pid));
-	fclose(f);
-	return n;
-}
-
 START_TEST(stopped)
 {
 	struct launch l;
@@ -164,12 +131,7 @@ START_TEST(stopped)
 	launch_start(&l, "--stop", FORKS);
 	for (int i = 0; i < 10; i++) {
 		CTL(0, "suspend", l.session);
-		/* no event tells that all of them stand; the broker looks at them until they do
-		 */
-		for (unsigned n = 0, still = 0; still < 3; n++) {
-			still = running(&l) ? 0 : still + 1;
-			ck_assert_uint_lt(n, 100000);
-		}
+		launch_stopped(&l);
 		ck_assert(launch_held(&l));
 		CTL(0, "resume", l.session);
 		for (unsigned n = 0; launch_state(l.pid) == 'T'; n++)
@@ -237,7 +199,7 @@ START_TEST(launcher_killed)
 	launch_start(&l, NULL, "echo $$; setsid sleep 1000 & while :; do :; done");
 	kill(l.run.pid, SIGKILL);
 	ck_assert_int_eq(launch_wait(&l), -SIGKILL);
-	for (unsigned n = 0; launch_state(l.pid) || running(&l); n++)
+	for (unsigned n = 0; launch_state(l.pid) || launch_running(&l); n++)
 		ck_assert_uint_lt(n, 1000000);
 	/* the next one removes its cgroup */
 	ck_assert_int_eq(status_of(NULL, "echo $$; read x; exit 0"), 0);
@@ -525,33 +487,6 @@ START_TEST(store_fails)
 }
 END_TEST
 
-START_TEST(doctor_thaws)
-{
-	struct launch l;
-	struct run r;
-
-	launch_start(&l, NULL, "echo $$; while :; do :; done");
-	CTL(0, "suspend", l.session);
-	launch_await(&l, true);
-	RUN_WHOLE(&r, "doctor");
-	ck_assert_ptr_null(strstr(r.text, l.group));
-	run_free(&r);
-	broker_kill(&broker);
-	RUN_WHOLE(&r, "doctor");
-	ck_assert_ptr_nonnull(strstr(r.text, "is frozen, and no broker holds it"));
-	run_free(&r);
-	RUN_WHOLE(&r, "doctor", "--thaw");
-	ck_assert_ptr_nonnull(strstr(r.text, "thawed: "));
-	run_free(&r);
-	launch_await(&l, false);
-	/* the next broker holds it again */
-	broker_start(&broker, NULL);
-	launch_await(&l, true);
-	CTL(0, "kill", l.session);
-	ck_assert_int_eq(launch_wait(&l), 128 + SIGKILL);
-}
-END_TEST
-
 int main(int argc, char **argv)
 {
 	Suite *suite = suite_create("run");
@@ -586,7 +521,6 @@ int main(int argc, char **argv)
 	tcase_add_test(t, answered_while_frozen);
 	tcase_add_test(t, stuck);
 	tcase_add_test(t, store_fails);
-	tcase_add_test(t, doctor_thaws);
 	suite_add_tcase(suite, t);
 	sr = srunner_create(suite);
 	srunner_run_all(sr, CK_NORMAL);
