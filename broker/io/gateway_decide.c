@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * decide: what people say of requests. The paths of an edited input are resolved as those of
- * a request are, and so its call may have to wait; the decisions are then taken together.
+ * decide: what people say of requests. An edited input is judged as a request is: the rules
+ * of its project are read first, and its paths are resolved, and so the call may have to wait;
+ * the decisions are then taken together.
  */
 #include "broker/io/gateway_paths.h"
 
@@ -14,6 +15,7 @@ struct edit {
 	struct facts facts;
 	struct request_path *paths;
 	unsigned n;
+	bool ruled;	/* its project was looked at: once, however long the others take */
 	bool looked;	/* the paths are known, as far as they can be */
 	bool timed_out; /* they could not be looked at in time */
 	char *text;	/* what the command points into where it was joined */
@@ -41,6 +43,7 @@ static int look_keep(
 }
 
 static void decide_resolved(void *arg, struct resolver_result *result);
+static void decide_again(struct pending_call *p);
 
 /* 1: found; 0: they are on their way, and decide_resolved takes them; negative. */
 static int paths_find(struct pending_call *p, const struct session *s,
@@ -72,12 +75,27 @@ static int paths_find(struct pending_call *p, const struct session *s,
 	return err < 0 ? err : 1;
 }
 
+/* The rules of its project are read first. As paths_find, but decide_again goes on. */
+static int project_await(
+	struct pending_call *p, const struct session *s, struct edit *edit, struct bytes raw)
+{
+	int err;
+
+	if (edit->ruled)
+		return 1;
+	p->again = decide_again;
+	err = project_wait(p, s->s.r.uid, str_bytes(s->s.r.workspace),
+		subject_of_session(p->g, s), raw);
+	edit->ruled = err >= 0;
+	return err;
+}
+
 /*
  * What the edited input comes to. result: of its paths, when they had to be waited for.
  * As paths_find.
  */
 static int edit_look(struct pending_call *p, struct command_decision *d, struct edit *edit,
-	const struct resolver_result *result)
+	const struct resolver_result *result, struct bytes raw)
 {
 	struct gateway *const g = p->g;
 	const struct request *const q = request_find(&g->engine.r, &d->request);
@@ -88,6 +106,9 @@ static int edit_look(struct pending_call *p, struct command_decision *d, struct 
 	/* the engine refuses the decision */
 	if (!q || !frontend_sees(p->client->frontend, &q->e))
 		return 1;
+	err = project_await(p, request_session(q), edit, raw);
+	if (err != 1)
+		return err;
 	in = (struct facts_input){.tool = str_bytes(q->s.r.tool),
 		.input = d->updated_input,
 		.type = q->s.r.type,
@@ -154,7 +175,7 @@ static void decision_parse(struct bytes element, struct command_decision *d)
 
 /* As paths_find, of all of them; result: of the one that was waited for. */
 static int decisions_look(struct pending_call *p, struct wire_iter *it,
-	struct command_decision *items, const struct resolver_result *result)
+	struct command_decision *items, const struct resolver_result *result, struct bytes raw)
 {
 	struct bytes element;
 
@@ -165,7 +186,7 @@ static int decisions_look(struct pending_call *p, struct wire_iter *it,
 		decision_parse(element, &items[i]);
 		if (!items[i].updated_input.data)
 			continue;
-		err = edit_look(p, &items[i], &p->edits[i], awaited ? result : NULL);
+		err = edit_look(p, &items[i], &p->edits[i], awaited ? result : NULL, raw);
 		if (err == 0)
 			p->awaited = i;
 		if (err != 1)
@@ -174,9 +195,9 @@ static int decisions_look(struct pending_call *p, struct wire_iter *it,
 	return 1;
 }
 
-/* 1: it is answered; 0: it waits; negative. */
-static int decide_run(
-	struct pending_call *p, const struct wire_frame *f, const struct resolver_result *result)
+/* raw: the frame, to be copied where it waits. 1: it is answered; 0: it waits; negative. */
+static int decide_run(struct pending_call *p, const struct wire_frame *f, struct bytes raw,
+	const struct resolver_result *result)
 {
 	struct gateway *const g = p->g;
 	struct client *const client = p->client;
@@ -198,7 +219,7 @@ static int decide_run(
 		p->edits = calloc(c.decide.n + 1, sizeof(*p->edits));
 		p->n_edits = c.decide.n;
 	}
-	err = items && p->edits ? decisions_look(p, &it, items, result) : -ENOMEM;
+	err = items && p->edits ? decisions_look(p, &it, items, result, raw) : -ENOMEM;
 	if (err == 1) {
 		c.decide.items = items;
 		gateway_step(g, client, &c);
@@ -207,9 +228,10 @@ static int decide_run(
 	return err;
 }
 
-static void decide_resolved(void *arg, struct resolver_result *result)
+/* result: what it waited for; NULL: that was the rules of a project. */
+static void go_on(struct pending_call *p, const struct resolver_result *result)
 {
-	struct pending_call *const p = arg;
+	const struct bytes raw = {p->bytes, p->len};
 	struct client *const client = p->client;
 	struct gateway *const g = p->g;
 	struct wire_frame f = {.id = 0};
@@ -217,11 +239,10 @@ static void decide_resolved(void *arg, struct resolver_result *result)
 
 	pending_call_unpark(p);
 	/* a copy of what has been read before */
-	err = wire_frame_decode((struct bytes){p->bytes, p->len}, &f) < 0 ? -EBADMSG : 0;
+	err = wire_frame_decode(raw, &f) < 0 ? -EBADMSG : 0;
 	/* it may have become an agent's meanwhile */
 	if (err == 0)
-		err = frontend_refused(g, client, f.id) ? 1 : decide_run(p, &f, result);
-	resolver_result_free(result);
+		err = frontend_refused(g, client, f.id) ? 1 : decide_run(p, &f, raw, result);
 	if (err == 0) {
 		client->waiting = p;
 		return;
@@ -232,6 +253,17 @@ static void decide_resolved(void *arg, struct resolver_result *result)
 	client_go_on(client);
 }
 
+static void decide_resolved(void *arg, struct resolver_result *result)
+{
+	go_on(arg, result);
+	resolver_result_free(result);
+}
+
+static void decide_again(struct pending_call *p)
+{
+	go_on(p, NULL);
+}
+
 int frontend_decide(
 	struct gateway *g, struct client *client, const struct wire_frame *f, struct bytes raw)
 {
@@ -240,9 +272,11 @@ int frontend_decide(
 
 	if (err < 0)
 		return err;
-	err = decide_run(p, f, NULL);
+	err = decide_run(p, f, raw, NULL);
 	if (err == 0) {
-		err = pending_call_park(p, p->job, raw);
+		/* who waits for a project is parked already */
+		if (!p->project)
+			err = pending_call_park(p, p->job, raw);
 		if (err == 0)
 			return 0;
 	}

@@ -7,8 +7,10 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
+#include "libapproval/limits.h"
 #include "tests/daemon/broker.h"
 #include "tests/daemon/raw.h"
 
@@ -109,6 +111,9 @@ static void teardown(void)
 	ck_assert(chdir("/") == 0 && rmdir(work) == 0);
 }
 
+/* What refuses them. */
+static const char *step = "floor";
+
 /* Allows the requests with these commands in their place; NULL: not this one. */
 static void decide(const char *const commands[REQUESTS], const char *const want[REQUESTS])
 {
@@ -148,7 +153,7 @@ static void decide(const char *const commands[REQUESTS], const char *const want[
 			commands[i], (int)raw_text(result, "result").len,
 			(const char *)raw_text(result, "result").data);
 		if (strcmp(want[i], "refused") == 0)
-			ck_assert(bytes_is(raw_text(result, "step"), "floor"));
+			ck_assert(bytes_is(raw_text(result, "step"), step));
 	}
 }
 #define DECIDE(first, second, ...)                                                             \
@@ -199,6 +204,27 @@ START_TEST(looked_up_first)
 }
 END_TEST
 
+/* What the project's file says counts as it is now, not as it was at the request. */
+START_TEST(rules_read_first)
+{
+	static const struct timespec old = {.tv_sec = TIME_PROJECT_MS / 1000 + 1};
+	FILE *f;
+
+	ck_assert_int_eq(mkdir(".approvald", 0700), 0);
+	f = fopen(".approvald/rules", "w");
+	ck_assert_ptr_nonnull(f);
+	fputs("deny Bash(frob *)\n", f);
+	ck_assert_int_eq(fclose(f), 0);
+	/* the last look has to be so old that another is due; nothing tells of that */
+	ck_assert_int_eq(nanosleep(&old, NULL), 0);
+	step = "deny-rules";
+	DECIDE("frob x", "frob cold0/none", "refused", "refused");
+	DECIDE("touch y", "touch z", "ok", "ok");
+	allowed(2);
+	ck_assert(unlink(".approvald/rules") == 0 && rmdir(".approvald") == 0);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *s = suite_create("edit");
@@ -211,6 +237,7 @@ int main(void)
 	tcase_add_test(t, a_link_hides_nothing);
 	tcase_add_test(t, looked_up_first);
 	tcase_add_test(t, too_many);
+	tcase_add_test(t, rules_read_first);
 	suite_add_tcase(s, t);
 	srunner_run_all(sr, CK_NORMAL);
 	failed = srunner_ntests_failed(sr);
