@@ -24,6 +24,8 @@ void start_store(const struct log *log, const char *path, int err)
 		{-EPROTO, "it was written by a newer approvald; upgrade, or move it away"},
 		{-EPERM, "it belongs to another user, or others may write to it; chown it, or "
 			 "chmod go-w it"},
+		{-ELOOP, "it is a symbolic link; name the file itself as path in [store], or move "
+			 "the link away"},
 		{-EBUSY, "it is in use by another approvald; end that one, or give this one a "
 			 "--state-dir of its own"},
 		{-EUCLEAN, "it is corrupt, and nothing of it was changed; move it away, or "

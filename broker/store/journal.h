@@ -6,9 +6,10 @@
  *
  * Errors: 0, or a negative errno: -ENOSPC (full), -EROFS (not writable), -EBUSY
  * (locked by another process), -EUCLEAN (corrupt), -EPROTO (written by a newer
- * version), -EPERM (others may write to it), -ESTALE (another file is in its place that
- * does not hold the same, and is read at the next start alone), -ENOMEM, -EINVAL (a value that can't be stored, or a
- * call at the wrong time), -EIO (else). After an error inside a transaction the caller calls
+ * version), -EPERM (others may write to it), -ELOOP (a symbolic link is in its place),
+ * -ESTALE (another file is in its place that does not hold the same, and is read at the
+ * next start alone), -ENOMEM, -EINVAL (a value that can't be stored, or a call at the wrong
+ * time), -EIO (else). After an error inside a transaction the caller calls
  * journal_rollback; the next journal_begin tries again, reopening the database
  * where that may help.
  *

@@ -29,6 +29,7 @@ static int file_errno(int err)
 	case EPERM:
 	case EROFS: return -EROFS;
 	case ENOMEM: return -ENOMEM;
+	case ELOOP: return -ELOOP;
 	default: return -EIO;
 	}
 }
@@ -110,7 +111,8 @@ static int file_inspect(struct sqlite *s)
 
 	if (err)
 		return err;
-	fd = open(s->path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+	/* a link would let another place be written to, and its companions lie elsewhere */
+	fd = open(s->path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
 	if (fd < 0)
 		return file_errno(errno);
 	n = pread(fd, header, sizeof(header), 0);

@@ -135,6 +135,10 @@ START_TEST(store)
 	ck_assert_int_eq(mkdir(path("state/history.db"), 0700), 0);
 	STARTS_NOT(4, "history.db: ", "name another folder with --state-dir");
 	ck_assert_int_eq(rmdir(path("state/history.db")), 0);
+	ck_assert_int_eq(symlink("nowhere", path("state/history.db")), 0);
+	STARTS_NOT(4, "history.db: it is a symbolic link", "name the file itself");
+	ck_assert_int_eq(access(path("state/nowhere"), F_OK), -1);
+	ck_assert_int_eq(unlink(path("state/history.db")), 0);
 
 	/* a second one on the same store */
 	broker_start(&b, NULL);

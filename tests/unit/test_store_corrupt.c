@@ -132,6 +132,25 @@ START_TEST(beside_it_of_others)
 }
 END_TEST
 
+/* Neither one that leads nowhere, which would be created there, nor one to a database. */
+START_TEST(link_in_its_place)
+{
+	char other[512];
+
+	snprintf(other, sizeof(other), "%s-other", fixture_path());
+	ck_assert_int_eq(symlink(other, fixture_path()), 0);
+	ck_assert_int_eq(try_open(), -ELOOP);
+	ck_assert_int_eq(access(other, F_OK), -1);
+	ck_assert_int_eq(unlink(fixture_path()), 0);
+	ck_assert_int_eq(try_open(), 0);
+	ck_assert_int_eq(rename(fixture_path(), other), 0);
+	ck_assert_int_eq(symlink(other, fixture_path()), 0);
+	ck_assert_int_eq(try_open(), -ELOOP);
+	ck_assert_int_eq(unlink(fixture_path()), 0);
+	ck_assert_int_eq(unlink(other), 0);
+}
+END_TEST
+
 static int nothing(void *arg, const void *r)
 {
 	return 0;
@@ -306,6 +325,7 @@ int main(void)
 	tcase_add_test(tc, truncated);
 	tcase_add_test(tc, of_others);
 	tcase_add_loop_test(tc, beside_it_of_others, 0, 3);
+	tcase_add_test(tc, link_in_its_place);
 	tcase_add_loop_test(
 		tc, corrupt_rows, 0, (int)(sizeof(corruptions) / sizeof(corruptions[0])));
 	tcase_add_test(tc, values_out_of_range);
