@@ -213,18 +213,18 @@ static void request_again(struct pending_call *p)
 	const struct bytes raw = { p->bytes, p->len };
 	struct gateway *g = p->g;
 	struct client *client = p->client;
-	struct wire_frame f;
+	struct wire_frame f = { .id = 0 };
 	int err;
 
 	pending_call_unpark(p);
-	err = wire_frame_decode(raw, &f);
+	/* a copy of what has been read before */
+	err = wire_frame_decode(raw, &f) < 0 ? -EBADMSG : 0;
 	if (err == 0)
 		err = agent_request(g, client, &f, raw);
 	pending_call_free(p);
-	if (err < 0 && client->peer)
-		peer_goodbye(client->peer, "out of memory");
-	else
-		client_go_on(client);
+	if (err < 0)
+		pending_call_fail(g, client, f.id, err);
+	client_go_on(client);
 }
 
 /* The rules of its project are read first. 1: it may go on; 0: it waits; -ENOMEM. */

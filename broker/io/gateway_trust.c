@@ -306,23 +306,24 @@ static void file_read(void *arg, struct resolver_result *result)
 {
 	struct pending_call *const p = arg;
 	struct client *const client = p->client;
-	struct wire_frame f;
-	int err = wire_frame_decode((struct bytes){p->bytes, p->len}, &f);
-	struct trust_call c = {.g = p->g,
+	struct gateway *const g = p->g;
+	struct wire_frame f = {.id = 0};
+	/* a copy of what has been read before */
+	int err = wire_frame_decode((struct bytes){p->bytes, p->len}, &f) < 0 ? -EBADMSG : 0;
+	struct trust_call c = {.g = g,
 		.client = client,
 		.id = f.id,
 		.method = wire_frontend_method_find(f.method)};
 
 	pending_call_unpark(p);
 	/* who asked may have become an agent's meanwhile */
-	if (err == 0 && !frontend_refused(p->g, client, f.id) && call_parse(&c, f.params) == 0)
+	if (err == 0 && !frontend_refused(g, client, f.id) && call_parse(&c, f.params) == 0)
 		err = file_answer(&c, result->file);
 	resolver_result_free(result);
 	pending_call_free(p);
-	if (err < 0 && client->peer)
-		peer_goodbye(client->peer, "out of memory");
-	else
-		client_go_on(client);
+	if (err < 0)
+		pending_call_fail(g, client, f.id, err);
+	client_go_on(client);
 }
 
 static int file_ask(struct trust_call *c, struct bytes raw)
