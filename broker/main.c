@@ -418,7 +418,8 @@ static int daemon_start(struct daemon *d)
 	service_raise_nofile();
 	if (loop_open(d) < 0)
 		return EXIT_FAILURE;
-	/* the runtime folder first: its lock keeps a second broker away from the store */
+	/* looked at first, so that nothing is written where there can be no socket; the store
+	 * has a lock of its own against a second broker */
 	err = service_folder(d->paths.runtime);
 	if (err < 0) {
 		start_folder(&d->log, d->paths.runtime, err, "--runtime-dir");
@@ -455,6 +456,7 @@ static int daemon_start(struct daemon *d)
 int main(int argc, char **argv)
 {
 	struct daemon d = {.notify.fd = -1};
+	bool started;
 	int err, status;
 
 	err = arguments_parse(&d.args, argc, argv);
@@ -466,7 +468,8 @@ int main(int argc, char **argv)
 	d.log.name = "approvald"; /* whoever starts it by hand sees who speaks */
 	status = daemon_start(&d);
 	d.log.name = NULL;
-	if (status == 0) {
+	started = status == 0;
+	if (started) {
 		log_notice(
 			&d.log, "approvald " PACKAGE_VERSION " listens in %s", d.paths.runtime);
 		service_notify_ready(&d.notify, "waiting for agents");
@@ -477,8 +480,10 @@ int main(int argc, char **argv)
 			status = EXIT_FAILURE;
 		}
 	service_notify_stopping(&d.notify);
-	if (d.gateway)
+	if (started)
 		gateway_stop(d.gateway);
+	else if (d.gateway)
+		gateway_abandon(d.gateway);
 	daemon_release(&d);
 	return status;
 }

@@ -55,6 +55,8 @@ int gateway_configure(struct gateway *g, const struct config *config);
 int gateway_run_once(struct gateway *g);
 /* Commits what there is and closes every connection. */
 void gateway_stop(struct gateway *g);
+/* Instead of it after a start that failed: nothing is written. */
+void gateway_abandon(struct gateway *g);
 /* Asserts that every charge was given back. NULL is fine. */
 void gateway_free(struct gateway *g);
 

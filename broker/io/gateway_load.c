@@ -402,6 +402,7 @@ int gateway_load(struct gateway *g)
 		load_decision, load_rule, load_trust };
 	struct loading l = { .g = g, .now = gateway_now(g) };
 	struct command c = { .type = COMMAND_RESTARTED };
+	const struct effects *out;
 	int err = journal_load(g->journal, &loader, &l, &l.state);
 
 	if (err < 0) {
@@ -414,8 +415,16 @@ int gateway_load(struct gateway *g)
 		g->rule_id = l.state.rule_id;
 	engine_commit(&g->engine);
 	c.alive = l.state.alive;
-	gateway_step(g, NULL, &c);
-	err = standing_settle(g);
+	c.seed = gateway_seed(g);
+	/* not by gateway_step, which tells the sender of a failure, and here is none */
+	err = engine_step(&g->engine, gateway_now(g), &c, &out);
+	if (err == 0)
+		err = effects_take(g, c.by, out);
+	g->n_commands++;
+	if (err == 0)
+		err = standing_settle(g);
+	if (err == 0)
+		err = g->stage.error;
 	if (err < 0)
 		return err;
 	batch_commit(g);

@@ -84,3 +84,13 @@ void gateway_stop(struct gateway *g)
 	}
 	peers_reap(g);
 }
+
+void gateway_abandon(struct gateway *g)
+{
+	journal_rollback(g->journal);
+	engine_rollback(&g->engine);
+	standing_rollback(g);
+	subject_drop_all(g);
+	engine_clear(&g->engine);
+	g->n_kept = 0;
+}
