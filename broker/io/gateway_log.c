@@ -46,9 +46,14 @@ void project_tell(struct gateway *g, uint32_t uid, struct bytes file, uint32_t l
 {
 	char quoted[1024];
 
-	if (flood_pass(&g->flood, KEY_PROJECT | uid, gateway_now(g).mono))
-		log_warning(g->log, "%s:%u:%u: %s", log_quote(quoted, sizeof(quoted), file),
-			line, column, problem);
+	if (!flood_pass(&g->flood, KEY_PROJECT | uid, gateway_now(g).mono))
+		return;
+	log_quote(quoted, sizeof(quoted), file);
+	/* what is wrong with the file as a whole has no line */
+	if (line == 0)
+		log_warning(g->log, "%s: %s", quoted, problem);
+	else
+		log_warning(g->log, "%s:%u:%u: %s", quoted, line, column, problem);
 }
 
 void floods_tell(struct gateway *g, int64_t now)
