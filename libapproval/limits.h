@@ -77,7 +77,7 @@
 #define LIMIT_RULE_FILES    1024u /* files in a folder of them */
 #define LIMIT_PROJECT_FILE  (256u << 10) /* bytes of a project's: whoever works in it may write it */
 #define LIMIT_PROJECT_LINES 2000u	 /* of it */
-#define LIMIT_PROJECTS_LINES (LIMIT_RULES / 4) /* of all of them together */
+#define LIMIT_PROJECTS_RULES (LIMIT_RULES / 4) /* of all of them together */
 #define LIMIT_PROJECTS_BYTES (16u << 20)
 #define LIMIT_PROJECTS	    LIMIT_UID_SESSIONS /* whose files are looked at */
 #define LIMIT_TRUSTS	    4096u /* projects that people trust */

@@ -234,7 +234,7 @@ struct gateway {
 	struct project_tree projects;
 	struct trust_tree trusts;
 	size_t n_projects, n_trusts;
-	uint32_t project_lines; /* of the files in force */
+	uint32_t project_rules; /* of the files in force */
 	size_t project_bytes;
 	uint32_t sweep;		/* generation: for projects without sessions */
 	struct uuid sweep_at;

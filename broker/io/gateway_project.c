@@ -120,11 +120,11 @@ static void drop(struct gateway *g, struct project *p)
 	if (!p->text)
 		return;
 	ruleset_unload(g->judge.rules, &origin);
-	g->project_lines -= p->lines;
+	g->project_rules -= p->rules;
 	g->project_bytes -= p->len;
 	free(p->text);
 	p->text = NULL;
-	p->lines = 0;
+	p->rules = 0;
 	p->len = 0;
 }
 
@@ -168,7 +168,7 @@ static void take_text(struct gateway *g, struct project *p, struct project_file 
 
 	p->seen = true;
 	memcpy(p->seen_hash, file->hash, sizeof(p->seen_hash));
-	if (g->project_lines - p->lines + file->lines > LIMIT_PROJECTS_LINES ||
+	if (g->project_rules - p->rules + file->rules > LIMIT_PROJECTS_RULES ||
 		g->project_bytes - p->len + file->len > LIMIT_PROJECTS_BYTES)
 		err = -ENOSPC;
 	origin.made = file->changed;
@@ -186,13 +186,13 @@ static void take_text(struct gateway *g, struct project *p, struct project_file 
 			0);
 		return;
 	}
-	g->project_lines += file->lines - p->lines;
+	g->project_rules += file->rules - p->rules;
 	g->project_bytes += file->len - p->len;
 	free(p->text);
 	p->text = file->text;
 	file->text = NULL;
 	p->len = file->len;
-	p->lines = file->lines;
+	p->rules = file->rules;
 	p->changed = file->changed;
 	memcpy(p->hash, file->hash, sizeof(p->hash));
 	p->problem = NULL;

@@ -22,7 +22,7 @@ struct project {
 	/* what is in force; text NULL: nothing */
 	char *text;
 	size_t len;
-	uint32_t lines;
+	uint32_t rules;
 	uint8_t hash[PROJECT_HASH];
 	int64_t changed;
 

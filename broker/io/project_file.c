@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <nettle/sha2.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -90,6 +91,23 @@ static uint32_t lines_of(const char *text, size_t len)
 	return n;
 }
 
+/* Lines that are neither blank nor a comment. */
+static uint32_t rules_of(const char *text, size_t len)
+{
+	bool begun = false;
+	uint32_t n = 0;
+
+	for (size_t i = 0; i < len; i++) {
+		if (text[i] == '\n') {
+			begun = false;
+		} else if (!begun && text[i] != ' ' && text[i] != '\t' && text[i] != '\r') {
+			begun = true;
+			n += text[i] != '#';
+		}
+	}
+	return n;
+}
+
 static int take(int fd, const uint8_t known[PROJECT_HASH], struct project_file *file)
 {
 	struct sha256_ctx c;
@@ -113,8 +131,8 @@ static int take(int fd, const uint8_t known[PROJECT_HASH], struct project_file *
 		free(text);
 		return 0;
 	}
-	file->lines = lines_of(text, (size_t)n);
-	if (file->lines > LIMIT_PROJECT_LINES) {
+	file->rules = rules_of(text, (size_t)n);
+	if (lines_of(text, (size_t)n) > LIMIT_PROJECT_LINES) {
 		free(text);
 		return bad(file, "it has too many lines (2000 at most)", 0);
 	}

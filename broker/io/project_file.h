@@ -22,7 +22,7 @@ struct project_file {
 	uint8_t hash[PROJECT_HASH]; /* SAME, NEW */
 	char *text;		    /* NEW; also of an empty file not NULL */
 	size_t len;
-	uint32_t lines;
+	uint32_t rules; /* lines that hold one */
 	int64_t changed;     /* NEW: wall clock, microseconds */
 	const char *problem; /* BAD: a constant */
 	int error;	     /* BAD: the positive errno behind it; 0: none */

@@ -123,32 +123,41 @@ static void ask(const struct question *q)
 
 #define EXPECT(command, want) ask(&(struct question){project, NULL, command, want})
 
-/* An agent whose session lives in the project. */
-static pid_t stayer;
-
-static void stay_begin(void)
+/* An agent whose session lives in a project; want NULL: whatever it is told. */
+static pid_t stay_in(const char *folder, const char *command, const char *want)
 {
+	pid_t pid;
 	int up[2];
 	char c;
 
 	ck_assert_int_eq(pipe(up), 0);
-	stayer = fork();
-	ck_assert_int_ge(stayer, 0);
-	if (stayer == 0) {
+	pid = fork();
+	ck_assert_int_ge(pid, 0);
+	if (pid == 0) {
 		char verdict[16];
 		struct raw r;
 
 		raw_connect(&r, b.agent);
-		ck_assert_int_eq(chdir(project), 0);
-		ck_assert(!raw_hello_agent(&r, "stays").error.data);
-		agent_ask(&r, "anything", verdict);
+		ck_assert_int_eq(chdir(folder), 0);
+		ck_assert(!raw_hello_agent(&r, folder).error.data);
+		agent_ask(&r, command, verdict);
+		ck_assert_msg(!want || strcmp(verdict, want) == 0, "%s: %s instead of %s",
+			folder, verdict, want);
 		ck_assert_int_eq(write(up[1], "c", 1), 1);
 		for (;;)
 			pause();
 	}
 	close(up[1]);
-	ck_assert_int_eq(read(up[0], &c, 1), 1);
+	ck_assert_msg(read(up[0], &c, 1) == 1, "%s: %s", folder, command);
 	close(up[0]);
+	return pid;
+}
+
+static pid_t stayer;
+
+static void stay_begin(void)
+{
+	stayer = stay_in(project, "anything", NULL);
 }
 
 static void stay_end(void)
@@ -312,6 +321,38 @@ START_TEST(noticed)
 	}
 	ck_assert_int_eq(waitpid(pid, &status, 0), pid);
 	ck_assert_int_eq(status, 0);
+}
+END_TEST
+
+/* Of how many rules there may be, comments and blank lines take nothing. */
+START_TEST(comments_are_free)
+{
+	pid_t agents[LIMIT_PROJECTS_RULES / LIMIT_PROJECT_LINES + 1];
+	char folder[128], path[160];
+	FILE *f;
+
+	user_rules("");
+	for (size_t i = 0; i < sizeof(agents) / sizeof(*agents); i++) {
+		snprintf(folder, sizeof(folder), "%s/p%zu", b.dir, i);
+		ck_assert_int_eq(mkdir(folder, 0700), 0);
+		snprintf(path, sizeof(path), "%s/.git", folder);
+		ck_assert_int_eq(mkdir(path, 0700), 0);
+		snprintf(path, sizeof(path), "%s/.approvald", folder);
+		ck_assert_int_eq(mkdir(path, 0700), 0);
+		strcat(path, "/rules");
+		f = fopen(path, "w");
+		ck_assert_ptr_nonnull(f);
+		for (unsigned n = 2; n < LIMIT_PROJECT_LINES; n++)
+			fputs(n % 2 ? "\t# no rule\n" : " \n", f);
+		fputs("deny Bash(frob)\n", f);
+		ck_assert_int_eq(fchmod(fileno(f), 0600), 0);
+		fclose(f);
+		agents[i] = stay_in(folder, "frob", "deny");
+	}
+	for (size_t i = 0; i < sizeof(agents) / sizeof(*agents); i++) {
+		ck_assert_int_eq(kill(agents[i], SIGKILL), 0);
+		ck_assert_int_eq(waitpid(agents[i], NULL, 0), agents[i]);
+	}
 }
 END_TEST
 
@@ -667,6 +708,7 @@ int main(void)
 	tcase_add_test(tc, tighten_only);
 	tcase_add_test(tc, trusted);
 	tcase_add_test(tc, noticed);
+	tcase_add_test(tc, comments_are_free);
 	tcase_add_test(tc, confirmed);
 	tcase_add_loop_test(tc, nothing_known, 0, n_bad);
 	tcase_add_loop_test(tc, old_set_stays, 0, n_bad);
