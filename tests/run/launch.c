@@ -166,10 +166,10 @@ unsigned launch_running(const struct launch *l)
 
 	snprintf(name, sizeof(name), "%s/cgroup.procs", l->group);
 	f = fopen(name, "re");
-	ck_assert_ptr_nonnull(f);
-	while (fscanf(f, "%d", &pid) == 1)
+	while (f && fscanf(f, "%d", &pid) == 1)
 		n += !strchr("TZX", launch_state(pid));
-	fclose(f);
+	if (f) /* else it is gone with the last of them: the next approval-run removes it */
+		fclose(f);
 	return n;
 }
 
