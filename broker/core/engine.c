@@ -205,11 +205,6 @@ bool engine_is_subject(struct engine *e, const struct process_id *p)
 	return session_find_subject(&e->r, p) != NULL;
 }
 
-bool request_shown(const struct request *q)
-{
-	return q->s.shown;
-}
-
 struct entity *engine_page(struct engine *e, const struct frontend *f, const struct uuid *after)
 {
 	struct entity *x = registry_next(&e->r, after);

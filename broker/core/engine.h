@@ -455,8 +455,6 @@ bool frontend_sees(const struct frontend *f, const struct entity *e);
 /* The next item of a snapshot or list after an id; NULL: no more. */
 struct entity *engine_page(
 	struct engine *e, const struct frontend *f, const struct uuid *after);
-/* Is a request offered to people (or ended after it was)? */
-bool request_shown(const struct request *q);
 enum mode session_mode(const struct session *s); /* the effective one */
 bool engine_is_subject(struct engine *e, const struct process_id *p);
 /*

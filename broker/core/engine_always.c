@@ -120,6 +120,25 @@ static int find(struct engine *e, const struct request *q, const struct command_
 	return err < 0 ? err : 0;
 }
 
+/* Rules that earlier decisions of this step leave behind: they are not in the set yet. */
+static size_t coming(const struct engine *e)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < e->out.n; i++)
+		n += e->out.items[i].type == EFFECT_RULE;
+	return n;
+}
+
+static bool has_room(const struct engine *e)
+{
+	const size_t n = ruleset_count(e->judge->rules) + SUGGEST_MAX;
+
+	/* it is counted only where it may matter */
+	return n + LIMIT_DECISIONS * SUGGEST_MAX <= LIMIT_RULES ||
+	       n + coming(e) <= LIMIT_RULES;
+}
+
 int always_find(struct engine *e, const struct request *q, const struct command_decision *d,
 	struct always *a, struct decided *out)
 {
@@ -134,7 +153,7 @@ int always_find(struct engine *e, const struct request *q, const struct command_
 		why = "an edited input is allowed once only";
 	else if (d->scope == SCOPE_PROJECT && !request_session(q)->s.r.workspace)
 		why = "the session has no project";
-	else if (ruleset_count(e->judge->rules) + SUGGEST_MAX > LIMIT_RULES)
+	else if (!has_room(e))
 		why = "there are too many rules";
 	else
 		err = find(e, q, d, a, &why, &step);

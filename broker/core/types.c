@@ -22,8 +22,10 @@ static int value_of(const char *const *names, unsigned n, struct bytes name)
 	return -EINVAL;
 }
 
+#define ENUM_TEXTS(noun, n, list, prefix)                                                      \
+	static const char *const noun##_names[n] = {list(ENUM_TEXT, prefix)};
 #define ENUM_NAME(noun, n, list, prefix)                                                       \
-	static const char *const noun##_names[n] = {list(ENUM_TEXT, prefix)};                  \
+	ENUM_TEXTS(noun, n, list, prefix)                                                      \
 	const char *noun##_name(enum noun v)                                                   \
 	{                                                                                      \
 		return name_of(noun##_names, n, (unsigned)v);                                  \
@@ -41,8 +43,8 @@ ENUM_NAME(verdict, VERDICT_N, VERDICT_LIST, VERDICT)
 ENUM_NAME(source, SOURCE_N, SOURCE_LIST, SOURCE)
 ENUM_NAME(scope, SCOPE_N, SCOPE_LIST, SCOPE)
 ENUM_NAME(mode, MODE_N, MODE_LIST, MODE)
-ENUM_NAME(disconnect, DISCONNECT_N, DISCONNECT_LIST, DISCONNECT)
-ENUM_NAME(role, ROLE_N, ROLE_LIST, ROLE)
+ENUM_TEXTS(disconnect, DISCONNECT_N, DISCONNECT_LIST, DISCONNECT)
+ENUM_TEXTS(role, ROLE_N, ROLE_LIST, ROLE)
 ENUM_NAME(step, STEP_N, STEP_LIST, STEP)
 ENUM_NAME(request_state, REQUEST_STATE_N, REQUEST_STATE_LIST, REQUEST)
 ENUM_NAME(turn_state, TURN_STATE_N, TURN_STATE_LIST, TURN)
@@ -56,8 +58,6 @@ ENUM_PARSE(scope, SCOPE_N)
 ENUM_PARSE(mode, MODE_N)
 ENUM_PARSE(disconnect, DISCONNECT_N)
 ENUM_PARSE(role, ROLE_N)
-ENUM_PARSE(request_state, REQUEST_STATE_N)
-ENUM_PARSE(turn_state, TURN_STATE_N)
 ENUM_PARSE(history_event, HISTORY_N)
 /* clang-format on */
 

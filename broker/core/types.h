@@ -182,8 +182,6 @@ const char *verdict_name(enum verdict v);
 const char *source_name(enum source v);
 const char *scope_name(enum scope v);
 const char *mode_name(enum mode v);
-const char *disconnect_name(enum disconnect v);
-const char *role_name(enum role v);
 const char *step_name(enum step v);
 const char *request_state_name(enum request_state v);
 const char *turn_state_name(enum turn_state v);
@@ -198,8 +196,6 @@ int scope_parse(struct bytes name);
 int mode_parse(struct bytes name);
 int disconnect_parse(struct bytes name);
 int role_parse(struct bytes name);
-int request_state_parse(struct bytes name);
-int turn_state_parse(struct bytes name);
 int history_event_parse(struct bytes name);
 
 static inline bool request_state_pending(enum request_state s)

@@ -72,11 +72,6 @@ int explainer_floor_add(struct explainer *x, struct bytes line, struct explain_p
 	return 1;
 }
 
-bool explainer_floor_off(struct explainer *x, struct bytes name)
-{
-	return floor_off(x->judge.floor, name, FLOOR_USER) == 0;
-}
-
 /* ---- one call ---- */
 
 static bool absolute(struct bytes path)

@@ -31,8 +31,6 @@ int explainer_rules(struct explainer *x, struct bytes text, struct explain_probl
 /* One more line of the floor, `NAME GUARDS PATTERN`. Returns like explainer_rules. */
 int explainer_floor_add(
 	struct explainer *x, struct bytes line, struct explain_problem *problem);
-/* false: there is no entry of that name, or it can't be switched off. */
-bool explainer_floor_off(struct explainer *x, struct bytes name);
 
 /* A path of a call, as the broker's prompts have it. */
 struct explain_path {

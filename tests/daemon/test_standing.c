@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Standing rules, with the real broker: added, kept, removed, and left behind by decisions. */
+/* Standing rules, with the real broker: added, kept and removed. */
 #include <check.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -424,114 +424,6 @@ START_TEST(ctl)
 }
 END_TEST
 
-/* ---- decisions that hold for longer ---- */
-
-/* Asks in a child, and waits for the answer there, which has to be this verdict. */
-static pid_t ask_waiting(const char *command, const char *want)
-{
-	pid_t pid = fork();
-
-	ck_assert_int_ge(pid, 0);
-	if (pid == 0) {
-		ask_body("request", command, want, NULL);
-		_exit(0);
-	}
-	return pid;
-}
-
-static void answered(pid_t pid)
-{
-	int status;
-
-	ck_assert_int_eq(waitpid(pid, &status, 0), pid);
-	ck_assert(WIFEXITED(status) && WEXITSTATUS(status) == 0);
-}
-
-static void offered(struct raw *f, char id[64], char exact[256])
-{
-	struct bytes item = raw_member(raw_notification(f, "offered").params, "item");
-	struct bytes text = raw_text(item, "request"), first;
-	struct wire_iter it;
-
-	snprintf(id, 64, "%.*s", (int)text.len, (const char *)text.data);
-	exact[0] = '\0';
-	ck_assert_int_eq(wire_iter_array(&it, raw_member(item, "suggestions")), 0);
-	if (wire_array_next(&it, &first)) {
-		text = raw_text(first, "rule");
-		snprintf(exact, 256, "%.*s", (int)text.len, (const char *)text.data);
-	}
-}
-
-START_TEST(always)
-{
-	char id[64], exact[256];
-	struct raw f;
-	struct run r;
-	pid_t pid;
-
-	setenv("APPROVAL_FRONTEND_SOCKET", b.frontend, 1);
-	broker_start(&b, NULL);
-	person_open(&f);
-	pid = ask_waiting("frob 'a b' *.c", "allow");
-	offered(&f, id, exact);
-	ck_assert_msg(strncmp(exact, "allow Bash(frob", 15) == 0, "%s", exact);
-	ck_assert_int_eq(RUN_WHOLE(&r, "allow", "--always", "user", id), 0);
-	run_free(&r);
-	answered(pid);
-	allowed("frob 'a b' *.c", exact);
-	asked("frob 'a b' x.c");
-	/* a broader one, which has to be one for this call */
-	pid = ask_waiting("frob x", "allow");
-	offered(&f, id, exact);
-	ck_assert_int_eq(
-		RUN_WHOLE(&r, "allow", "--always", "user", "--rule", "allow Bash(twist *)", id),
-		1);
-	run_free(&r);
-	ck_assert_int_eq(
-		RUN_WHOLE(&r, "allow", "--always", "user", "--rule", "deny Bash(frob *)", id),
-		1);
-	run_free(&r);
-	ck_assert_int_eq(
-		RUN_WHOLE(&r, "allow", "--always", "user", "--rule", "no rule", id), 1);
-	run_free(&r);
-	ck_assert_int_eq(RUN_WHOLE(&r, "allow", "--rule", "allow Bash(frob *)", id), 2);
-	run_free(&r);
-	ck_assert_int_eq(
-		RUN_WHOLE(&r, "allow", "--always", "user", "--rule", "allow Bash(frob *)", id),
-		0);
-	run_free(&r);
-	answered(pid);
-	allowed("frob y", "allow Bash(frob *)");
-	asked("twist x");
-	/* never */
-	pid = ask_waiting("twist x", "deny");
-	offered(&f, id, exact);
-	ck_assert_int_eq(RUN_WHOLE(&r, "deny", "--always", "user", id), 0);
-	run_free(&r);
-	answered(pid);
-	denied("twist x", NULL);
-	asked("twist y");
-	/* what is on the floor only once */
-	pid = ask_waiting("sudo frob", "allow");
-	offered(&f, id, exact);
-	ck_assert_str_eq(exact, "");
-	ck_assert_int_eq(RUN_WHOLE(&r, "allow", "--always", "user", id), 1);
-	ck_assert_msg(strstr(r.text, "floor") != NULL, "%s", r.text);
-	run_free(&r);
-	ck_assert_int_eq(RUN_WHOLE(&r, "allow", id), 0);
-	run_free(&r);
-	answered(pid);
-	asked("sudo frob");
-	/* they are kept */
-	raw_close(&f);
-	broker_kill(&b);
-	broker_start(&b, NULL);
-	allowed("frob y", "allow Bash(frob *)");
-	denied("twist x", NULL);
-	broker_stop(&b);
-}
-END_TEST
-
 int main(void)
 {
 	Suite *s = suite_create("standing rules");
@@ -544,7 +436,6 @@ int main(void)
 	tcase_add_test(t, of_a_session);
 	tcase_add_test(t, store_fails);
 	tcase_add_test(t, ctl);
-	tcase_add_test(t, always);
 	sr = srunner_create(s);
 	srunner_run_all(sr, CK_NORMAL);
 	failed = srunner_ntests_failed(sr);
