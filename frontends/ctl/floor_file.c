@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -201,6 +202,32 @@ static int replace(const char *file, const struct text *text)
 	return r;
 }
 
+/*
+ * From reading it to having replaced it nobody else does: two that add at once both stay.
+ * Its folder is locked, which is made for that; -1: it has been said why not.
+ */
+static int folder_lock(const struct ctl *c, const char *file)
+{
+	char *path = strdup(file), *slash = path ? strrchr(path, '/') : NULL;
+	int fd = -1, r = slash ? folders_make(path) : path ? -EINVAL : -ENOMEM;
+
+	if (!r) {
+		slash[slash == path] = '\0';
+		fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+		r = fd < 0 ? -errno : 0;
+	}
+	while (!r && flock(fd, LOCK_EX) < 0)
+		r = errno == EINTR ? 0 : -errno;
+	if (r) {
+		ctl_say(c, "%s: %s", file, strerror(-r));
+		if (fd >= 0)
+			close(fd);
+		fd = -1;
+	}
+	free(path);
+	return fd;
+}
+
 static int text_write(const struct ctl *c, const char *file, const struct text *text)
 {
 	int status = text->failed ? ctl_own(c, -ENOMEM) : text_check(c, file, text);
@@ -219,11 +246,12 @@ static int text_write(const struct ctl *c, const char *file, const struct text *
 int floor_file_add(
 	const struct ctl *c, const char *file, const char *line, size_t len, bool *there)
 {
+	const int lock = folder_lock(c, file);
 	struct text text = {0};
 	struct lines l;
 	const char *one;
 	size_t n;
-	int status = text_read(c, file, &text);
+	int status = lock < 0 ? STATUS_NO_OUTPUT : text_read(c, file, &text);
 
 	*there = false;
 	l = (struct lines){text_string(&text), text_string(&text) + text.len};
@@ -238,6 +266,8 @@ int floor_file_add(
 		status = text_write(c, file, &text);
 	}
 	text_free(&text);
+	if (lock >= 0)
+		close(lock);
 	return status;
 }
 
@@ -258,7 +288,8 @@ int floor_file_remove(const struct ctl *c, const char *file, const char *name, s
 	struct lines l;
 	const char *line;
 	size_t len;
-	int status = text_read(c, file, &text);
+	const int lock = folder_lock(c, file);
+	int status = lock < 0 ? STATUS_NO_OUTPUT : text_read(c, file, &text);
 
 	*n = 0;
 	if (!status)
@@ -276,5 +307,7 @@ int floor_file_remove(const struct ctl *c, const char *file, const char *name, s
 		status = text_write(c, file, &fresh);
 	text_free(&text);
 	text_free(&fresh);
+	if (lock >= 0)
+		close(lock);
 	return status;
 }

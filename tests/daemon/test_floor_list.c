@@ -217,6 +217,30 @@ START_TEST(added)
 END_TEST
 
 /* What would not be read is not written, and what was written otherwise stays. */
+/* Whoever adds at the same moment takes nothing from the others. */
+START_TEST(added_at_once)
+{
+	struct run runs[12], r;
+	char name[16];
+	unsigned n = 0;
+
+	for (unsigned i = 0; i < 12; i++) {
+		snprintf(name, sizeof(name), "entry-%u", i);
+		RUN(&runs[i], "floor", "add", name, "command", "frob");
+	}
+	for (unsigned i = 0; i < 12; i++) {
+		run_close_in(&runs[i]);
+		ck_assert_int_eq(run_wait(&runs[i]), 0);
+		run_free(&runs[i]);
+	}
+	ck_assert_int_eq(RUN_WHOLE(&r, "floor", "list", "--json"), 0);
+	for (const char *at = r.text; (at = strstr(at, "\"entry-")); at++)
+		n++;
+	ck_assert_uint_eq(n, 12);
+	run_free(&r);
+}
+END_TEST
+
 START_TEST(refused)
 {
 	static const char before[] = "# mine\n\nfrobbing command frob";
@@ -348,6 +372,7 @@ int main(void)
 	tcase_set_timeout(tc, 120);
 	tcase_add_test(tc, listed);
 	tcase_add_test(tc, added);
+	tcase_add_test(tc, added_at_once);
 	tcase_add_test(tc, refused);
 	tcase_add_test(tc, linked);
 	tcase_add_test(tc, reloaded);

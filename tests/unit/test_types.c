@@ -5,35 +5,55 @@
 #include <errno.h>
 #include <stdlib.h>
 
-/* Every value has a name of its own that parses back to it. */
+/* Every value has a name of its own. */
 #define CHECK_NAMES(noun, type, n)                                                             \
 	do {                                                                                   \
-		for (int i = 0; i < (int)(n); i++) {                                           \
-			const char *name = noun##_name((enum type)i);                          \
-			ck_assert_str_ne(name, "?");                                           \
-			ck_assert_int_eq(noun##_parse(bytes_of(name)), i);                     \
-		}                                                                              \
+		for (int i = 0; i < (int)(n); i++)                                             \
+			for (int k = 0; k <= i; k++)                                           \
+				ck_assert_str_ne(noun##_name((enum type)i),                    \
+					k < i ? noun##_name((enum type)k) : "?");              \
 		ck_assert_str_eq(noun##_name((enum type)(n)), "?");                            \
 		ck_assert_str_eq(noun##_name((enum type) - 1), "?");                           \
+	} while (0)
+
+/* Nothing else is a name. */
+#define CHECK_NO_OTHER(noun)                                                                   \
+	do {                                                                                   \
 		ck_assert_int_eq(noun##_parse(bytes_of("")), -EINVAL);                         \
 		ck_assert_int_eq(noun##_parse(bytes_of(NULL)), -EINVAL);                       \
 		ck_assert_int_eq(noun##_parse(bytes_of("?")), -EINVAL);                        \
 		ck_assert_int_eq(noun##_parse(bytes_of("no-such-value")), -EINVAL);            \
 	} while (0)
 
+/* And each parses back. */
+#define CHECK_BOTH(noun, type, n)                                                              \
+	do {                                                                                   \
+		CHECK_NAMES(noun, type, n);                                                    \
+		for (int i = 0; i < (int)(n); i++)                                             \
+			ck_assert_int_eq(                                                      \
+				noun##_parse(bytes_of(noun##_name((enum type)i))), i);         \
+		CHECK_NO_OTHER(noun);                                                          \
+	} while (0)
+
 START_TEST(names)
 {
-	CHECK_NAMES(request_type, request_type, REQUEST_TYPE_N);
-	CHECK_NAMES(kind, kind, KIND_N);
-	CHECK_NAMES(verdict, verdict, VERDICT_N);
-	CHECK_NAMES(source, source, SOURCE_N);
-	CHECK_NAMES(scope, scope, SCOPE_N);
-	CHECK_NAMES(mode, mode, MODE_N);
-	CHECK_NAMES(disconnect, disconnect, DISCONNECT_N);
-	CHECK_NAMES(role, role, ROLE_N);
+	CHECK_BOTH(request_type, request_type, REQUEST_TYPE_N);
+	CHECK_BOTH(kind, kind, KIND_N);
+	CHECK_BOTH(verdict, verdict, VERDICT_N);
+	CHECK_BOTH(source, source, SOURCE_N);
+	CHECK_BOTH(scope, scope, SCOPE_N);
+	CHECK_BOTH(mode, mode, MODE_N);
+	ck_assert_int_eq(disconnect_parse(bytes_of("wait")), DISCONNECT_WAIT);
+	ck_assert_int_eq(disconnect_parse(bytes_of("cancel")), DISCONNECT_CANCEL);
+	ck_assert_int_eq(disconnect_parse(bytes_of("keep")), DISCONNECT_KEEP);
+	CHECK_NO_OTHER(disconnect);
+	ck_assert_int_eq(role_parse(bytes_of("human")), ROLE_HUMAN);
+	ck_assert_int_eq(role_parse(bytes_of("policy")), ROLE_POLICY);
+	ck_assert_int_eq(role_parse(bytes_of("observer")), ROLE_OBSERVER);
+	CHECK_NO_OTHER(role);
 	CHECK_NAMES(request_state, request_state, REQUEST_STATE_N);
 	CHECK_NAMES(turn_state, turn_state, TURN_STATE_N);
-	CHECK_NAMES(history_event, history_event, HISTORY_N);
+	CHECK_BOTH(history_event, history_event, HISTORY_N);
 	for (int i = 0; i < STEP_N; i++)
 		ck_assert_str_ne(step_name((enum step)i), "?");
 	ck_assert_str_eq(step_name(STEP_N), "?");
