@@ -4,7 +4,7 @@
 
 #include <errno.h>
 
-static int system_errno(int err, int otherwise)
+int sqlite_system_errno(int err)
 {
 	switch (err) {
 	case ENOSPC:
@@ -13,7 +13,9 @@ static int system_errno(int err, int otherwise)
 	case EACCES:
 	case EPERM:
 	case EROFS: return -EROFS;
-	default: return otherwise;
+	case ENOMEM: return -ENOMEM;
+	case ELOOP: return -ELOOP;
+	default: return -EIO;
 	}
 }
 
@@ -51,7 +53,7 @@ int sqlite_errno(sqlite3 *db, int rc)
 	case SQLITE_FORMAT: return -EUCLEAN;
 	case SQLITE_NOMEM: return -ENOMEM;
 	case SQLITE_IOERR:
-	case SQLITE_CANTOPEN: return system_errno(last_errno(db), -EIO);
+	case SQLITE_CANTOPEN: return sqlite_system_errno(last_errno(db));
 	default: return -EIO;
 	}
 }

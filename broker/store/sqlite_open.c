@@ -19,21 +19,6 @@
 #define HEADER_VERSION	   60
 #define HEADER_APPLICATION 68
 
-static int file_errno(int err)
-{
-	switch (err) {
-	case ENOSPC:
-	case EFBIG:
-	case EDQUOT: return -ENOSPC;
-	case EACCES:
-	case EPERM:
-	case EROFS: return -EROFS;
-	case ENOMEM: return -ENOMEM;
-	case ELOOP: return -ELOOP;
-	default: return -EIO;
-	}
-}
-
 /*
  * One broker for one database: a lock on a file beside it, since SQLite's own
  * exclusive mode would keep readers out, too.
@@ -42,9 +27,9 @@ int sqlite_lock(struct sqlite *s)
 {
 	s->lock = open(s->lock_path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
 	if (s->lock < 0)
-		return file_errno(errno);
+		return sqlite_system_errno(errno);
 	if (flock(s->lock, LOCK_EX | LOCK_NB) < 0)
-		return errno == EWOULDBLOCK ? -EBUSY : file_errno(errno);
+		return errno == EWOULDBLOCK ? -EBUSY : sqlite_system_errno(errno);
 	return 0;
 }
 
@@ -93,7 +78,7 @@ static int companions_inspect(const struct sqlite *s)
 	snprintf(path, sizeof(path), "%.*s", slash ? (int)(slash - s->path) + 1 : 1,
 		slash ? s->path : ".");
 	if (stat(path, &st) < 0)
-		return file_errno(errno);
+		return sqlite_system_errno(errno);
 	return is_ours(&st) ? 0 : -EPERM;
 }
 
@@ -114,10 +99,10 @@ static int file_inspect(struct sqlite *s)
 	/* a link would let another place be written to, and its companions lie elsewhere */
 	fd = open(s->path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
 	if (fd < 0)
-		return file_errno(errno);
+		return sqlite_system_errno(errno);
 	n = pread(fd, header, sizeof(header), 0);
 	if (n < 0 || fstat(fd, &st) < 0)
-		err = file_errno(errno);
+		err = sqlite_system_errno(errno);
 	else if (!S_ISREG(st.st_mode))
 		err = -EUCLEAN;
 	else if (!is_ours(&st))
@@ -272,7 +257,7 @@ static int copy_to(sqlite3 *from, const char *path)
 
 	fd = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
 	if (fd < 0)
-		return file_errno(errno);
+		return sqlite_system_errno(errno);
 	close(fd);
 	rc = sqlite3_open_v2(path, &to, SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX, NULL);
 	if (!to)
@@ -306,7 +291,7 @@ static int rescue(struct sqlite *s)
 	unlink(copy);
 	err = copy_to(s->db, copy);
 	if (!err && link(copy, s->path) < 0)
-		err = errno == EEXIST ? -ESTALE : file_errno(errno);
+		err = errno == EEXIST ? -ESTALE : sqlite_system_errno(errno);
 	unlink(copy);
 	sqlite3_free(copy);
 	return err;
@@ -374,7 +359,7 @@ int sqlite_ready(struct sqlite *s)
 		err = log_rescue(s);
 	else if (!gone && !s->suspect)
 		return 0;
-	else if (!gone && s->doubt && (err = log_overwrite(s)) != -EIO && err != -ENOSPC)
-		err = 0;
+	else if (!gone && s->doubt && (err = log_overwrite(s)) == -EUCLEAN)
+		err = 0; /* it is damaged: nothing is to be had of this connection any more */
 	return err ? err : reopen(s, gone);
 }

@@ -106,6 +106,8 @@ static inline struct sqlite *sqlite_of(struct journal *j)
 int sqlite_error(struct sqlite *s, int rc);
 /* The same for a connection by itself. */
 int sqlite_errno(sqlite3 *db, int rc);
+/* Of a system call. */
+int sqlite_system_errno(int err);
 /* Runs statements that give no rows. */
 int sqlite_exec(sqlite3 *db, const char *sql);
 /* The first column of the first row as an integer; 0 where there is no row. */

@@ -540,6 +540,31 @@ START_TEST(syncs_fail)
 }
 END_TEST
 
+/* Nor when another writer is in the way at first: what is in doubt is not read anew meanwhile. */
+START_TEST(syncs_fail_while_locked)
+{
+	struct journal *j = open_filled();
+	char *before = dump_all(j);
+	sqlite3 *other;
+
+	must_begin(j);
+	put_session(j, 901, 1, true);
+	put_rule(j, 60, 1, true);
+	sync_failures = 1;
+	ck_assert_int_eq(journal_commit(j), -EIO);
+	journal_rollback(j);
+	ck_assert_int_eq(sqlite3_open(fixture_path(), &other), SQLITE_OK);
+	ck_assert_int_eq(
+		sqlite3_exec(other, "BEGIN IMMEDIATE", NULL, NULL, NULL), SQLITE_OK);
+	for (int i = 0; i < 3; i++)
+		ck_assert_int_eq(journal_probe(j), -EBUSY);
+	ck_assert_int_eq(sqlite3_exec(other, "ROLLBACK", NULL, NULL, NULL), SQLITE_OK);
+	sqlite3_close(other);
+	ck_assert_int_eq(journal_probe(j), 0);
+	expect_works(j, before);
+}
+END_TEST
+
 /* A probe finds out that the disk fails also when nothing was written before. */
 START_TEST(probe_writes)
 {
@@ -576,6 +601,7 @@ int main(void)
 	tcase_add_test(tc, overwritten_while_open);
 	tcase_add_loop_test(tc, writes_fail, 0, 2);
 	tcase_add_loop_test(tc, syncs_fail, 1, 8);
+	tcase_add_test(tc, syncs_fail_while_locked);
 	tcase_add_test(tc, probe_writes);
 	suite_add_tcase(s, tc);
 	return suite_run(s);
