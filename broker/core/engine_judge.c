@@ -136,3 +136,17 @@ void rule_count(struct engine *e, const struct pipeline_result *r)
 	for (uint32_t i = 0; i < r->rule.n_others; i++)
 		ruleset_hit(e->judge->rules, r->rule.others[i], e->now.wall);
 }
+
+struct bytes rule_reason(struct bytes rule, char out[LIMIT_TEXT])
+{
+	size_t n = LIMIT_TEXT - 32;
+
+	if (rule.len <= LIMIT_TEXT)
+		return rule;
+	/* not within a character */
+	while (n > 0 && (((const unsigned char *)rule.data)[n] & 0xc0) == 0x80)
+		n--;
+	memcpy(out, rule.data, n);
+	return (struct bytes){
+		out, n + (size_t)snprintf(out + n, 32, "[+%zu bytes]", rule.len - n)};
+}

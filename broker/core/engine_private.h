@@ -156,6 +156,8 @@ struct pipeline_result;
 void judge_request(struct engine *e, const struct request *q, struct pipeline_call *out);
 /* Why it was decided, or is asked about, into a touched request. */
 int request_note_why(struct engine *e, struct request *q, const struct pipeline_result *r);
+/* A rule as the reason of a decision: cut, and with a mark of that, where it is longer than one. */
+struct bytes rule_reason(struct bytes rule, char out[LIMIT_TEXT]);
 /* A rule that decided has matched once more. */
 void rule_count(struct engine *e, const struct pipeline_result *r);
 

@@ -293,6 +293,7 @@ int request_evaluate(struct engine *e, struct request *q)
 	struct pipeline_call call;
 	struct pipeline_result r;
 	struct decision_terms terms;
+	char reason[LIMIT_TEXT];
 
 	judge_request(e, q, &call);
 	TRY(pipeline_run(&call, NULL, &r));
@@ -304,7 +305,7 @@ int request_evaluate(struct engine *e, struct request *q)
 		struct why why;
 
 		why_read(q->s.r.why, &why);
-		terms.reason = why.rule;
+		terms.reason = rule_reason(why.rule, reason);
 	}
 	switch (r.answer) {
 	case PIPELINE_HOLD: return request_hold(e, q);

@@ -5,7 +5,10 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
+#include "libapproval/limits.h"
 #include "tests/daemon/ruled.h"
 
 START_TEST(files)
@@ -38,6 +41,61 @@ START_TEST(files)
 	reload();
 	allowed("other", NULL);
 	asked("third");
+	broker_stop(&b);
+}
+END_TEST
+
+#define LONG 10000
+
+static void long_reason_body(void)
+{
+	char command[LONG + 16] = "frob ";
+	struct wire_frame reply;
+	struct wire_open m, i;
+	struct bytes reason;
+	struct raw r;
+
+	memset(command + 5, 'x', LONG);
+	raw_connect(&r, b.agent);
+	ck_assert(!raw_hello_agent(&r, "a").error.data);
+	wire_map_open(&m, raw_call(&r, "request"));
+	wire_map_strz(&m, "tool_call_id", "c");
+	wire_map_strz(&m, "tool", "Bash");
+	wire_map_key(&m, "input");
+	wire_map_open(&i, m.b);
+	wire_map_strz(&i, "command", command);
+	wire_close(&i);
+	wire_close(&m);
+	reply = raw_reply(&r, raw_send(&r));
+	ck_assert(bytes_is(raw_text(reply.result, "verdict"), "deny"));
+	/* all of the rule, and as much of it as a reason may be */
+	ck_assert_uint_eq(raw_text(reply.result, "rule").len, LONG + 16);
+	reason = raw_text(reply.result, "reason");
+	ck_assert_uint_le(reason.len, LIMIT_TEXT);
+	ck_assert_uint_gt(reason.len, LIMIT_TEXT - 64);
+	ck_assert_mem_eq(reason.data, "deny Bash(frob x", 16);
+	ck_assert_mem_eq((const char *)reason.data + reason.len - 13, "[+5952 bytes]", 13);
+	raw_close(&r);
+}
+
+START_TEST(long_rule)
+{
+	char rule[LONG + 32] = "deny Bash(frob ";
+	int status;
+	pid_t pid;
+
+	memset(rule + 15, 'x', LONG);
+	strcpy(rule + 15 + LONG, ")\n");
+	file_write("rules", rule);
+	broker_start(&b, NULL);
+	pid = fork();
+	ck_assert_int_ge(pid, 0);
+	if (pid == 0) {
+		long_reason_body();
+		_exit(0);
+	}
+	ck_assert_int_eq(waitpid(pid, &status, 0), pid);
+	ck_assert(WIFEXITED(status) && WEXITSTATUS(status) == 0);
 	broker_stop(&b);
 }
 END_TEST
@@ -105,6 +163,7 @@ int main(void)
 
 	tcase_add_test(t, files);
 	tcase_add_test(t, floor_files);
+	tcase_add_test(t, long_rule);
 	tcase_add_test(t, refused_at_start);
 	sr = srunner_create(s);
 	srunner_run_all(sr, CK_NORMAL);
