@@ -8,7 +8,7 @@
 #include "frontends/common/table.h"
 
 #define GAP	    2
-#define SAYS_LITTLE 16 /* columns of a cell that is cut */
+#define SAYS_LITTLE 16 /* columns of a cell that is cut, unless its column says otherwise */
 
 struct cell {
 	const char *text; /* not terminated */
@@ -157,86 +157,117 @@ static size_t shapes_sum(const struct shape *shapes, size_t n)
 	return gaps ? sum + GAP * (gaps - 1) : 0;
 }
 
-static bool shape_shrinks(const struct shape *s, size_t least)
+/* How narrow one may become that is not hidden. */
+static size_t shape_least(const struct table_column *c, bool narrow)
 {
-	return s->cut && !s->hidden && s->width > least;
+	return narrow ? TEXT_MIN_COLUMNS : c->least ? c->least : SAYS_LITTLE;
+}
+
+/* The widest of those that may still shrink, of all or of those narrower than one; NULL: none. */
+static struct shape *shape_widest(const struct table *t, struct shape *shapes, bool narrow,
+	const struct shape *below)
+{
+	struct shape *widest = NULL;
+
+	for (size_t i = 0; i < t->n_columns; i++) {
+		struct shape *s = &shapes[i];
+
+		if (s->cut && !s->hidden &&
+			s->width > shape_least(&t->columns[i], narrow) &&
+			(!below || s->width < below->width) &&
+			(!widest || s->width > widest->width))
+			widest = s;
+	}
+	return widest;
 }
 
 /* Takes from the widest of the columns that may shrink until the rest fits; false: it does
- * not, though all are down to the least. */
-static bool shapes_shrink(struct shape *shapes, size_t n, size_t least, size_t columns)
+ * not, though all are as narrow as they may be. */
+static bool shapes_shrink(
+	const struct table *t, struct shape *shapes, bool narrow, size_t columns)
 {
-	size_t sum = shapes_sum(shapes, n);
+	size_t sum = shapes_sum(shapes, t->n_columns);
 
 	while (sum > columns) {
-		struct shape *widest = NULL;
+		struct shape *widest = shape_widest(t, shapes, narrow, NULL);
+		const struct shape *next;
+		size_t excess = sum - columns, step;
 
-		for (size_t i = 0; i < n; i++)
-			if (shape_shrinks(&shapes[i], least) &&
-				(!widest || shapes[i].width > widest->width))
-				widest = &shapes[i];
 		if (!widest)
 			return false;
-
-		size_t excess = sum - columns, give = widest->width - least;
-		size_t step = excess < give ? excess : give;
-
+		step = widest->width - shape_least(&t->columns[widest - shapes], narrow);
+		if (step > excess)
+			step = excess;
 		/* down to the next widest is enough for one round */
-		for (size_t i = 0; i < n; i++)
-			if (shape_shrinks(&shapes[i], least) &&
-				shapes[i].width < widest->width &&
-				widest->width - shapes[i].width < step)
-				step = widest->width - shapes[i].width;
+		next = shape_widest(t, shapes, narrow, widest);
+		if (next && widest->width - next->width < step)
+			step = widest->width - next->width;
 		widest->width -= step;
 		sum -= step;
 	}
 	return true;
 }
 
-/* The last column with the flag, or with none, that is to be seen; never the first. */
-static bool shapes_hide(const struct table *t, struct shape *shapes, unsigned flag)
+/* Hides the least important one, of those alike the last; `all`: also one that is kept for as
+ * long as may be. False: there is none, or it is the only one. */
+static bool shapes_hide(const struct table *t, struct shape *shapes, bool all)
 {
-	for (size_t i = t->n_columns; i-- > 1;)
-		if (!shapes[i].hidden && (!flag || t->columns[i].flags & flag)) {
-			shapes[i].hidden = true;
-			return true;
-		}
-	return false;
+	size_t seen = 0, worst = t->n_columns;
+
+	for (size_t i = t->n_columns; i-- > 0;) {
+		if (shapes[i].hidden)
+			continue;
+		seen++;
+		if (worst == t->n_columns || t->columns[i].rank > t->columns[worst].rank)
+			worst = i;
+	}
+	if (seen < 2 || (!all && !t->columns[worst].rank))
+		return false;
+	shapes[worst].hidden = true;
+	return true;
 }
 
 /*
- * First what may be left out goes, as long as the rest would become narrow; then the rest
- * becomes narrow; then the last ones go, and what is left of the first is cut.
+ * First what is less important goes, as long as the rest would become narrow; then the rest
+ * becomes narrow; then that goes, too, and what is left of the only one is cut.
  */
 static int shapes_fit(const struct table *t, struct shape *shapes, size_t columns)
 {
-	static const struct {
-		unsigned flag;
-		size_t least;
-	} rounds[] = {{TABLE_DROP, SAYS_LITTLE}, {0, TEXT_MIN_COLUMNS}};
 	size_t n = t->n_columns;
 	struct shape *natural = calloc(n, sizeof(*natural));
 
 	if (!natural)
 		return -ENOMEM;
 	shapes_natural(t, natural);
-	for (size_t i = 0; i < sizeof(rounds) / sizeof(rounds[0]); i++)
+	for (int narrow = 0; narrow < 2; narrow++)
 		do {
 			memcpy(shapes, natural, n * sizeof(*shapes));
-			if (shapes_shrink(shapes, n, rounds[i].least, columns))
+			if (shapes_shrink(t, shapes, narrow, columns))
 				goto out;
-		} while (shapes_hide(t, natural, rounds[i].flag));
-	shapes[0].cut = true;
-	shapes[0].width = columns;
+		} while (shapes_hide(t, natural, narrow));
+	for (size_t i = 0; i < n; i++) {
+		shapes[i].cut = true;
+		shapes[i].width = columns;
+	}
 out:
 	free(natural);
 	return 0;
 }
 
-/* How many columns are not shown, and which. */
+static void faint_line(struct text *out, const struct output *o, const struct text *said)
+{
+	text_add(out, output_style(o, STYLE_FAINT));
+	text_terminal(out, text_string(said), said->len, o->columns);
+	text_add(out, output_plain(o, STYLE_FAINT));
+	text_add(out, "\n");
+	out->failed |= said->failed;
+}
+
+/* How many columns are not shown, and which, and what does show them. */
 static void hidden_tell(const struct table *t, const struct shape *shapes, struct text *out,
 	const struct output *o)
 {
+	static const char how[] = "a wider terminal or --json shows ";
 	struct text said = {0};
 	size_t hidden = 0;
 
@@ -248,12 +279,17 @@ static void hidden_tell(const struct table *t, const struct shape *shapes, struc
 	for (size_t i = 0; i < t->n_columns; i++)
 		if (shapes[i].hidden)
 			text_printf(&said, " %s", t->columns[i].title);
-	text_add(&said, "]");
-	text_add(out, output_style(o, STYLE_FAINT));
-	text_terminal(out, text_string(&said), said.len, o->columns);
-	text_add(out, output_plain(o, STYLE_FAINT));
-	text_add(out, "\n");
-	out->failed |= said.failed;
+	if (text_columns(text_string(&said), said.len) + sizeof(how) + strlen("; them") >
+		o->columns) {
+		text_add(&said, "]");
+		faint_line(out, o, &said);
+		text_reset(&said);
+		text_add(&said, "[");
+	} else {
+		text_add(&said, "; ");
+	}
+	text_printf(&said, "%s%s]", how, hidden == 1 ? "it" : "them");
+	faint_line(out, o, &said);
 	text_free(&said);
 }
 
@@ -285,13 +321,17 @@ static void cell_add(struct text *line, const struct table_column *column, const
 static void row_add(const struct table *t, const struct shape *shapes, size_t row,
 	struct text *line, const struct output *o)
 {
+	bool first = true;
+
 	for (size_t i = 0; i < t->n_columns; i++) {
 		const char *title = t->columns[i].title;
 		const struct cell head = {title, strlen(title), STYLE_BOLD};
 
-		if (!shapes[i].hidden)
-			cell_add(line, &t->columns[i], row ? table_at(t, row - 1, i) : &head,
-				&shapes[i], i == 0, o);
+		if (shapes[i].hidden)
+			continue;
+		cell_add(line, &t->columns[i], row ? table_at(t, row - 1, i) : &head,
+			&shapes[i], first, o);
+		first = false;
 	}
 	/* what the last cell was filled up with */
 	while (line->len && line->data[line->len - 1] == ' ')

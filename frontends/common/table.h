@@ -2,9 +2,9 @@
 /*
  * Rows and columns. On a terminal they are aligned under a heading, and no line is
  * longer than the terminal is wide: columns that may shrink do so, then whole columns
- * are left out, and a last line says how many and which. Elsewhere there is no heading,
- * nothing is shortened or left out, and the cells of a row are separated by one tab
- * (which no cell contains: text_terminal writes it out as \t).
+ * are left out, the least important first, and a last line says how many, which, and how to
+ * see them. Elsewhere there is no heading, nothing is shortened or left out, and the cells of
+ * a row are separated by one tab (which no cell contains: text_terminal writes it out as \t).
  */
 #ifndef FCOMMON_TABLE_H
 #define FCOMMON_TABLE_H
@@ -14,12 +14,16 @@
 enum table_flag {
 	TABLE_RIGHT = 1,  /* numbers */
 	TABLE_SHRINK = 2, /* may be shortened */
-	TABLE_DROP = 4,	  /* left out before others become so narrow that they say little */
 };
 
 struct table_column {
 	const char *title;
 	unsigned flags;
+	/* 0: what the table is about, kept for as long as it can be read at all. Others go
+	 * before that becomes narrow, the largest rank first. */
+	unsigned rank;
+	/* How narrow it may become before others go, if it may shrink; 0: the usual. */
+	unsigned least;
 };
 
 struct table;

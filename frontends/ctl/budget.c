@@ -191,14 +191,14 @@ static int level_json(const struct output *o, const struct level *l)
 static int levels_print(struct ctl *c, const struct items *items)
 {
 	static const struct table_column columns[] = {
-		{"SESSION", 0},
-		{"OF", 0},
-		{"WHAT", 0},
-		{"USED", TABLE_RIGHT},
-		{"CEILING", TABLE_RIGHT},
-		{"%", TABLE_RIGHT | TABLE_DROP},
-		{"RATE", TABLE_RIGHT | TABLE_DROP},
-		{"LEFT", TABLE_RIGHT},
+		{"SESSION", 0, 0, 0},
+		{"OF", 0, 1, 0},
+		{"WHAT", 0, 0, 0},
+		{"USED", TABLE_RIGHT, 2, 0},
+		{"CEILING", TABLE_RIGHT, 3, 0},
+		{"%", TABLE_RIGHT, 5, 0},
+		{"RATE", TABLE_RIGHT, 6, 0},
+		{"LEFT", TABLE_RIGHT, 4, 0},
 	};
 	struct table *t = NULL;
 	struct level l;

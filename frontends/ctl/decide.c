@@ -362,10 +362,10 @@ static void target_row(struct table *table, const struct decide *d, const struct
 static int decide_tell(const struct decide *d)
 {
 	static const struct table_column columns[] = {
-		{"ID", 0},
-		{"RESULT", 0},
-		{"WHY", TABLE_SHRINK},
-		{"WHAT", TABLE_SHRINK},
+		{"ID", 0, 0, 0},
+		{"RESULT", 0, 0, 0},
+		{"WHY", TABLE_SHRINK, 1, 24},
+		{"WHAT", TABLE_SHRINK, 2, 0},
 	};
 	struct table *table = NULL;
 	int r = 0;

@@ -46,12 +46,12 @@ static void cell_from(struct table *t, const struct approval_value *item)
 static int list_table(const struct ctl *c, const struct items *items)
 {
 	static const struct table_column columns[] = {
-		{"NAME", 0},
-		{"GUARDS", 0},
-		{"WHAT", TABLE_SHRINK},
-		{"STATE", 0},
-		{"CAN BE SWITCHED OFF", 0},
-		{"FROM", TABLE_SHRINK},
+		{"NAME", 0, 0, 0},
+		{"GUARDS", 0, 2, 0},
+		{"WHAT", TABLE_SHRINK, 0, 24},
+		{"STATE", 0, 1, 0},
+		{"CAN BE SWITCHED OFF", 0, 4, 0},
+		{"FROM", TABLE_SHRINK, 3, 0},
 	};
 	struct table *t;
 	int r = table_new(&t, columns, sizeof(columns) / sizeof(columns[0]));

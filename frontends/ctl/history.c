@@ -72,15 +72,15 @@ struct history {
 };
 
 static const struct table_column columns[] = {
-	{"SEQ", TABLE_RIGHT},
-	{"TIME", 0},
-	{"EVENT", 0},
-	{"AGENT", TABLE_SHRINK | TABLE_DROP},
-	{"RESULT", 0},
-	{"SOURCE", TABLE_DROP},
-	{"TOOL", TABLE_SHRINK | TABLE_DROP},
-	{"WHAT", TABLE_SHRINK},
-	{"REASON", TABLE_SHRINK},
+	{"SEQ", TABLE_RIGHT, 8, 0},
+	{"TIME", 0, 3, 0},
+	{"EVENT", 0, 2, 0},
+	{"AGENT", TABLE_SHRINK, 6, 0},
+	{"RESULT", 0, 1, 0},
+	{"SOURCE", 0, 5, 0},
+	{"TOOL", TABLE_SHRINK, 7, 0},
+	{"WHAT", TABLE_SHRINK, 0, 24},
+	{"REASON", TABLE_SHRINK, 4, 0},
 };
 
 /* The floor's entry or the rule, then what was said; of a rule's change who made it. */
@@ -104,6 +104,11 @@ static void why_cell(struct table *t, const struct approval_value *item, bool ru
 	}
 	table_cell_styled(t, text_string(&why), why.len, STYLE_PLAIN);
 	text_free(&why);
+}
+
+static bool is_session(const char *word)
+{
+	return !strncmp(word, "ses_", 4) && strlen(word) == strlen("ses_") + 36;
 }
 
 static void history_row(
@@ -132,7 +137,11 @@ static void history_row(
 					  : STYLE_PLAIN);
 	item_cell(t, item, "source", STYLE_PLAIN);
 	item_cell(t, item, "tool", STYLE_PLAIN);
-	item_cell(t, item, what, STYLE_PLAIN);
+	/* a session by the end of its id: the begin is much the same for all of a day */
+	if (!strcmp(what, "detail") && is_session(approval_value_text(item, what)))
+		item_cell_id(t, o, item, what);
+	else
+		item_cell(t, item, what, STYLE_PLAIN);
 	why_cell(t, item, rule || !strncmp(event, "project_", 8));
 }
 
@@ -220,7 +229,7 @@ static int history_session(struct ctl *c, const char *word, char **id)
 {
 	if (!word)
 		return STATUS_OK;
-	if (!strncmp(word, "ses_", 4) && strlen(word) == strlen("ses_") + 36) {
+	if (is_session(word)) {
 		*id = strdup(word);
 		return ctl_own(c, *id ? 0 : -ENOMEM);
 	}
@@ -442,7 +451,8 @@ static int stats_rows(struct table *t, const char *prefix, const struct approval
 
 int ctl_stats(void *ctl, struct options *o)
 {
-	static const struct table_column names[] = {{"NAME", 0}, {"VALUE", TABLE_SHRINK}};
+	static const struct table_column names[] = {
+		{"NAME", 0, 0, 0}, {"VALUE", TABLE_SHRINK, 0, 0}};
 	struct ctl *c = ctl;
 	struct approval_value *result = NULL;
 	struct table *t = NULL;

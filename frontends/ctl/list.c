@@ -68,13 +68,13 @@ static void cell_why(struct table *t, const struct approval_value *item)
 static int list_table(const struct ctl *c, const struct items *items)
 {
 	static const struct table_column columns[] = {
-		{"ID", 0},
-		{"AGE", TABLE_RIGHT},
-		{"DEADLINE", 0},
-		{"STATE", 0},
-		{"WHO", TABLE_SHRINK},
-		{"WHAT", TABLE_SHRINK},
-		{"WHY", TABLE_SHRINK | TABLE_DROP},
+		{"ID", 0, 0, 0},
+		{"AGE", TABLE_RIGHT, 5, 0},
+		{"DEADLINE", 0, 3, 0},
+		{"STATE", 0, 4, 0},
+		{"WHO", TABLE_SHRINK, 2, 0},
+		{"WHAT", TABLE_SHRINK, 0, 24},
+		{"WHY", TABLE_SHRINK, 1, 0},
 	};
 	int64_t now = time_now();
 	struct table *t;

@@ -168,14 +168,14 @@ static int row_explain(struct replay *r, const struct approval_value *item,
 /* ---- what would change ---- */
 
 static const struct table_column columns[] = {
-	{"SEQ", TABLE_RIGHT},
-	{"TIME", 0},
-	{"AGENT", TABLE_SHRINK},
-	{"TOOL", TABLE_SHRINK},
-	{"WHAT", TABLE_SHRINK},
-	{"WAS", 0},
-	{"WOULD BE", 0},
-	{"BECAUSE OF", TABLE_SHRINK},
+	{"SEQ", TABLE_RIGHT, 1, 0},
+	{"TIME", 0, 3, 0},
+	{"AGENT", TABLE_SHRINK, 4, 0},
+	{"TOOL", TABLE_SHRINK, 2, 0},
+	{"WHAT", TABLE_SHRINK, 0, 0},
+	{"WAS", TABLE_SHRINK, 0, 0},
+	{"WOULD BE", 0, 0, 0},
+	{"BECAUSE OF", TABLE_SHRINK, 0, 0},
 };
 
 static void what_cell(struct table *t, const struct approval_value *item)

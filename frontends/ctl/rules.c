@@ -86,15 +86,15 @@ static bool shown(const struct given *g, const struct approval_value *item)
 static int list_table(const struct ctl *c, const struct given *g, const struct items *items)
 {
 	static const struct table_column columns[] = {
-		{"ID", TABLE_RIGHT},
-		{"SCOPE", 0},
-		{"RULE", TABLE_SHRINK},
-		{"STATE", 0},
-		{"MATCHES", TABLE_RIGHT | TABLE_DROP},
-		{"LAST", TABLE_RIGHT | TABLE_DROP},
-		{"AGE", TABLE_RIGHT | TABLE_DROP},
-		{"EXPIRES", 0},
-		{"FROM", TABLE_SHRINK},
+		{"ID", TABLE_RIGHT, 0, 0},
+		{"SCOPE", 0, 3, 0},
+		{"RULE", TABLE_SHRINK, 0, 40},
+		{"STATE", 0, 1, 0},
+		{"MATCHES", TABLE_RIGHT, 5, 0},
+		{"LAST", TABLE_RIGHT, 6, 0},
+		{"AGE", TABLE_RIGHT, 7, 0},
+		{"EXPIRES", 0, 2, 0},
+		{"FROM", TABLE_SHRINK, 4, 0},
 	};
 	const int64_t now = time_now();
 	struct table *t;

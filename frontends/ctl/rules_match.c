@@ -283,7 +283,7 @@ static void row(struct table *t, const struct match *m, const struct match_rule 
 static int table_show(const struct match *m)
 {
 	static const struct table_column columns[] = {
-		{"SAYS", 0}, {"RULE", TABLE_SHRINK}, {"FROM", TABLE_SHRINK}};
+		{"SAYS", 0, 0, 0}, {"RULE", TABLE_SHRINK, 0, 24}, {"FROM", TABLE_SHRINK, 1, 0}};
 	struct table *t;
 	int r = table_new(&t, columns, sizeof(columns) / sizeof(columns[0]));
 

@@ -137,15 +137,15 @@ static int list_print(const struct ctl *c, const struct items *items,
 int ctl_sessions(void *ctl, struct options *o)
 {
 	static const struct table_column columns[] = {
-		{"SESSION", 0},
-		{"AGE", TABLE_RIGHT},
-		{"AGENT", TABLE_SHRINK},
-		{"TITLE", TABLE_SHRINK},
-		{"MODE", 0},
-		{"STATE", 0},
-		{"PID", TABLE_RIGHT | TABLE_DROP},
-		{"PENDING", TABLE_RIGHT | TABLE_DROP},
-		{"DIRECTORY", TABLE_SHRINK},
+		{"SESSION", 0, 0, 0},
+		{"AGE", TABLE_RIGHT, 5, 0},
+		{"AGENT", TABLE_SHRINK, 1, 0},
+		{"TITLE", TABLE_SHRINK, 4, 0},
+		{"MODE", 0, 2, 0},
+		{"STATE", 0, 3, 0},
+		{"PID", TABLE_RIGHT, 6, 0},
+		{"PENDING", TABLE_RIGHT, 0, 0},
+		{"DIRECTORY", TABLE_SHRINK, 7, 0},
 	};
 	struct ctl *c = ctl;
 	struct items items = {0};
@@ -171,16 +171,16 @@ int ctl_sessions(void *ctl, struct options *o)
 int ctl_turns(void *ctl, struct options *o)
 {
 	static const struct table_column columns[] = {
-		{"TURN", 0},
-		{"SESSION", 0},
-		{"AGE", TABLE_RIGHT},
-		{"STATE", 0},
-		{"PENDING", TABLE_RIGHT},
-		{"CALLS", TABLE_RIGHT | TABLE_DROP},
-		{"DENIED", TABLE_RIGHT | TABLE_DROP},
-		{"INPUT", TABLE_RIGHT | TABLE_DROP},
-		{"OUTPUT", TABLE_RIGHT | TABLE_DROP},
-		{"REASON", TABLE_SHRINK},
+		{"TURN", 0, 0, 0},
+		{"SESSION", 0, 1, 0},
+		{"AGE", TABLE_RIGHT, 5, 0},
+		{"STATE", 0, 0, 0},
+		{"PENDING", TABLE_RIGHT, 2, 0},
+		{"CALLS", TABLE_RIGHT, 4, 0},
+		{"DENIED", TABLE_RIGHT, 6, 0},
+		{"INPUT", TABLE_RIGHT, 7, 0},
+		{"OUTPUT", TABLE_RIGHT, 8, 0},
+		{"REASON", TABLE_SHRINK, 3, 0},
 	};
 	struct ctl *c = ctl;
 	struct items items = {0};

@@ -296,12 +296,12 @@ static int list_items(const struct trust *t, struct table *table, const struct i
 static int trust_list(const struct trust *t)
 {
 	static const struct table_column columns[] = {
-		{"PROJECT", TABLE_SHRINK},
-		{"UID", TABLE_RIGHT},
-		{"STATE", 0},
-		{"AGE", TABLE_RIGHT},
-		{"BY", 0},
-		{"PROBLEM", TABLE_SHRINK},
+		{"PROJECT", TABLE_SHRINK, 0, 24},
+		{"UID", TABLE_RIGHT, 4, 0},
+		{"STATE", 0, 0, 0},
+		{"AGE", TABLE_RIGHT, 3, 0},
+		{"BY", TABLE_SHRINK, 2, 0},
+		{"PROBLEM", TABLE_SHRINK, 1, 0},
 	};
 	struct table *table = NULL;
 	struct items items = {0};
