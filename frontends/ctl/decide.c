@@ -187,7 +187,7 @@ static int decide_show(const struct decide *d)
 		output_printf(&d->c->err, "To %s: ", decide_verb(d));
 		output_styled(&d->c->err, STYLE_BOLD, approval_value_text(item, "request"));
 		output_printf(&d->c->err, "\n");
-		r = item_brief(&d->c->err, item);
+		r = request_show(&d->c->err, item, time_now());
 	}
 	return r;
 }

@@ -384,46 +384,48 @@ static int json_member(const struct output *o, const char *label,
 	return approval_value_type(v) == APPROVAL_NIL ? 0 : json_block(o, label, v);
 }
 
-int item_brief(const struct output *o, const struct approval_value *item)
+/* The whole input, but where it is a command alone, which is shown. */
+static int field_input(const struct output *o, const struct approval_value *item)
 {
-	const struct approval_value *input = approval_value_get(item, "input");
 	size_t command;
-	int r = field_tool(o, item);
 
 	approval_value_str(approval_value_get(item, "command"), &command);
-	r = r ? r : field(o, "Summary", item, "summary");
-	r = r ? r : field(o, "Directory", item, "cwd");
-	r = r ? r : field_paths(o, item);
-	r = r ? r : block(o, "Command", item, "command");
-	/* the rest of the input may matter as much as the command */
-	if (!r && (!command || approval_value_count(input) != 1))
-		r = json_member(o, "Input", item, "input");
-	return r;
+	if (command && approval_value_count(approval_value_get(item, "input")) == 1)
+		return 0;
+	return json_member(o, "Input", item, "input");
 }
 
-static int request_show(const struct output *o, const struct approval_value *item, int64_t now)
+/* What names it, for looking it up elsewhere; and what has become of it. */
+static int request_head(const struct output *o, const struct approval_value *item, int64_t now)
 {
-	struct text who = {0};
+	static const char *const fields[][2] = {
+		{"Session", "session"}, {"Turn", "turn"}, {"Call", "tool_call_id"}};
 	int r = field(o, "Request", item, "request");
 
-	item_who(&who, item);
+	for (size_t i = 0; !r && i < sizeof(fields) / sizeof(fields[0]); i++)
+		r = field(o, fields[i][0], item, fields[i][1]);
 	r = r ? r : field_state(o, item);
-	r = r ? r : field_decision(o, item, now);
-	r = r ? r : field_text(o, "Agent", &who);
+	return r ? r : field_decision(o, item, now);
+}
+
+int request_show(const struct output *o, const struct approval_value *item, int64_t now)
+{
+	struct text who = {0};
+	int r;
+
+	item_who(&who, item);
+	r = field_text(o, "Agent", &who);
 	r = r ? r : field(o, "Title", item, "title");
 	r = r ? r : field(o, "Project", item, "project");
 	r = r ? r : field_process(o, item);
 	r = r ? r : field(o, "Mode", item, "mode");
-	r = r ? r : field(o, "Session", item, "session");
-	r = r ? r : field(o, "Turn", item, "turn");
-	r = r ? r : field(o, "Call", item, "tool_call_id");
 	r = r ? r : field_tool(o, item);
 	r = r ? r : field(o, "Summary", item, "summary");
 	r = r ? r : block(o, "Description", item, "description");
 	r = r ? r : field(o, "Directory", item, "cwd");
 	r = r ? r : field_paths(o, item);
 	r = r ? r : block(o, "Command", item, "command");
-	r = r ? r : json_member(o, "Input", item, "input");
+	r = r ? r : field_input(o, item);
 	r = r ? r : json_member(o, "Options", item, "options");
 	r = r ? r : json_member(o, "Schema", item, "schema");
 	r = r ? r : field_why(o, item);
@@ -431,7 +433,6 @@ static int request_show(const struct output *o, const struct approval_value *ite
 	r = r ? r : field_floor(o, item);
 	r = r ? r : field_time(o, "Asked", item, "since", now);
 	r = r ? r : field_deadline(o, item, now);
-	r = r ? r : field_digest(o, item);
 	text_free(&who);
 	return r;
 }
@@ -439,10 +440,13 @@ static int request_show(const struct output *o, const struct approval_value *ite
 int item_show(const struct output *o, const struct approval_value *item, int64_t now)
 {
 	const char *type = approval_value_text(item, "type");
+	int r;
 
-	if (!strcmp(type, "request"))
-		return request_show(o, item, now);
 	if (!strcmp(type, "session"))
 		return json_block(o, "Session", item);
-	return json_block(o, strcmp(type, "turn") ? "Item" : "Turn", item);
+	if (strcmp(type, "request"))
+		return json_block(o, strcmp(type, "turn") ? "Item" : "Turn", item);
+	r = request_head(o, item, now);
+	r = r ? r : request_show(o, item, now);
+	return r ? r : field_digest(o, item);
 }

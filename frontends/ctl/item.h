@@ -40,9 +40,10 @@ const char *item_source(const char *source);
 bool item_is_floor(const struct approval_value *item);
 enum output_style item_state_style(const char *state);
 
-/* What a person must see before answering: tool, command or input, paths. -ENOMEM. */
-int item_brief(const struct output *o, const struct approval_value *item);
-/* Everything. -ENOMEM. */
+/* What a person must see before answering a request: who asks, in which mode, what for, why
+ * it is asked about, until when. -ENOMEM. */
+int request_show(const struct output *o, const struct approval_value *item, int64_t now);
+/* Everything; of a request the same with what names it, and its state. -ENOMEM. */
 int item_show(const struct output *o, const struct approval_value *item, int64_t now);
 
 #endif

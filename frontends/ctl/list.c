@@ -69,9 +69,10 @@ static int list_table(const struct ctl *c, const struct items *items)
 {
 	static const struct table_column columns[] = {
 		{"ID", 0, 0, 0},
-		{"AGE", TABLE_RIGHT, 5, 0},
-		{"DEADLINE", 0, 3, 0},
-		{"STATE", 0, 4, 0},
+		{"AGE", TABLE_RIGHT, 6, 0},
+		{"DEADLINE", 0, 4, 0},
+		{"STATE", 0, 5, 0},
+		{"MODE", 0, 3, 0},
 		{"WHO", TABLE_SHRINK, 2, 0},
 		{"WHAT", TABLE_SHRINK, 0, 24},
 		{"WHY", TABLE_SHRINK, 1, 0},
@@ -90,6 +91,7 @@ static int list_table(const struct ctl *c, const struct items *items)
 		item_cell_deadline(t, item, now);
 		item_cell(
 			t, item, "state", item_state_style(approval_value_text(item, "state")));
+		item_cell(t, item, "mode", STYLE_PLAIN);
 		item_cell_who(t, item);
 		item_cell_what(t, item);
 		cell_why(t, item);

@@ -84,6 +84,7 @@ static void line_item(struct text *t, const struct output *o, const char *event,
 	if (!strcmp(type, "request")) {
 		line_word(t, item, "state");
 		line_word(t, item, "agent");
+		line_word(t, item, "mode");
 		item_what(&what, item);
 		text_add(t, " ");
 		text_terminal(t, text_string(&what), what.len, 0);

@@ -32,7 +32,7 @@ START_TEST(hostile_text)
 		"touch", "\033[2J", "a\tb");
 	watch_offered(&live.watch, id);
 	text = OUTPUT(0, "list");
-	live_plain(text, 7);
+	live_plain(text, 8);
 	live_has(text, "\tBash: touch '\\x1b[2J' 'a\\tb'\t");
 	free(text);
 	text = OUTPUT(0, "show", id);
@@ -64,6 +64,50 @@ START_TEST(hostile_text)
 	EXPECT(0, "deny", id);
 	ck_assert_int_eq(run_wait(&ask), STATUS_DENIED);
 	run_free(&ask);
+}
+END_TEST
+
+/* Before an answer is given all of it is shown, as `show` does. */
+START_TEST(confirmation)
+{
+	static const char *const lines[] = {"Agent:        approvalctl", "Title:        a title",
+		"Mode:         normal", "Tool:         Bash (execute, changes things)",
+		"Description:\r\n  | because it is needed", "Command:\r\n  | sudo -n true",
+		"Why:          floor: ", "Floor:        privilege: ", "Asked:        ",
+		"Deadline:     never", "Process:      ", "Directory:    "};
+	static const char *const words[][4] = {
+		{"show", NULL}, {"allow", NULL}, {"deny", "--all", NULL}};
+	struct run ask, tty;
+	char id[64], *text;
+
+	setenv("NO_COLOR", "1", 1);
+	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++) {
+		RUN(&ask, "ask", "--title", "a title", "--reason", "because it is needed", "--",
+			"sudo", "-n", "true");
+		watch_offered(&live.watch, id);
+		if (words[i][1])
+			run_start_tty_of(&tty, 200, words[i]);
+		else
+			run_start_tty_of(
+				&tty, 200, (const char *const[]){words[i][0], id, NULL});
+		if (words[i][1])
+			run_until(&tty, "Type 1 to deny this one");
+		if (words[i][1])
+			run_write(&tty, "1\n");
+		ck_assert_int_eq(run_wait(&tty), 0);
+		for (size_t k = 0; k < sizeof(lines) / sizeof(lines[0]); k++)
+			live_has(tty.text, lines[k]);
+		run_free(&tty);
+		text = OUTPUT(0, "list");
+		if (i == 0)
+			live_has(text, "\tAWAITING\tnormal\t");
+		free(text);
+		if (i == 0)
+			EXPECT(0, "deny", id);
+		/* allowed, it does whatever sudo does here, if there is one */
+		ck_assert((run_wait(&ask) == STATUS_DENIED) == (i != 1));
+		run_free(&ask);
+	}
 }
 END_TEST
 
@@ -407,6 +451,7 @@ int main(void)
 	tcase_set_timeout(tc, 120);
 	tcase_add_checked_fixture(tc, setup, teardown);
 	tcase_add_test(tc, hostile_text);
+	tcase_add_test(tc, confirmation);
 	tcase_add_test(tc, narrow);
 	tcase_add_test(tc, bulk);
 	tcase_add_test(tc, wrong_ids);
