@@ -131,6 +131,25 @@ void log_init(struct log *log, enum log_level level)
 		log->prefixes = st.st_dev == dev && st.st_ino == ino;
 }
 
+/* One that does not fit any more is left out. */
+static void copy_add(struct log_copy *copy, struct bytes text)
+{
+	const char *const between = copy->len ? "; " : "";
+	const size_t at = copy->len + strlen(between);
+	bool rest;
+	size_t n;
+
+	if (at + 1 >= sizeof(copy->text))
+		return;
+	n = escape(copy->text + at, sizeof(copy->text) - at, text, false, &rest);
+	if (rest) {
+		copy->text[copy->len] = '\0';
+		return;
+	}
+	memcpy(copy->text + copy->len, between, strlen(between));
+	copy->len = at + n;
+}
+
 void log_write(const struct log *log, enum log_level level, const char *format, ...)
 {
 	char raw[LINE_SIZE], line[LINE_SIZE + 8];
@@ -151,6 +170,8 @@ void log_write(const struct log *log, enum log_level level, const char *format, 
 	len += used;
 	if ((size_t)len >= sizeof(raw))
 		len = sizeof(raw) - 1;
+	if (log->copy && level == LOG_LEVEL_ERROR)
+		copy_add(log->copy, (struct bytes){raw, (size_t)len});
 	if (log->prefixes)
 		n = (size_t)snprintf(line, sizeof(line), "<%d>", (int)level);
 	n += escape(

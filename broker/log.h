@@ -17,11 +17,18 @@ enum log_level {
 	LOG_LEVEL_DEBUG = 7,
 };
 
+/* What a log says, kept for somebody who asked: errors alone, one after another, each whole. */
+struct log_copy {
+	char text[1024];
+	size_t len;
+};
+
 struct log {
 	int fd;
 	enum log_level level; /* what is above it is not written */
 	bool prefixes;	      /* "<N>" before each line */
 	const char *name;     /* "NAME: " before each line; NULL: none */
+	struct log_copy *copy; /* where errors go, too; NULL: nowhere */
 };
 
 /* Standard error; prefixes when JOURNAL_STREAM names it. */

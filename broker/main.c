@@ -178,13 +178,15 @@ static int daemon_reload(struct daemon *d)
 	return err;
 }
 
-static int reload(void *arg)
+static int reload(void *arg, struct log_copy *why)
 {
 	struct daemon *d = arg;
 	int err;
 
 	service_notify_reloading(&d->notify);
+	d->log.copy = why;
 	err = daemon_reload(d);
+	d->log.copy = NULL;
 	if (err < 0)
 		log_error(&d->log, "the old configuration and the old rules stay in force");
 	else
@@ -197,7 +199,7 @@ static void on_reload(evutil_socket_t sig, short what, void *arg)
 {
 	(void)sig;
 	(void)what;
-	reload(arg);
+	reload(arg, NULL);
 }
 
 static void on_stop(evutil_socket_t sig, short what, void *arg)

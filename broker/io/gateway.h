@@ -27,8 +27,9 @@ struct gateway_options {
 	/* folders of rule files where the configuration names none; NULL: none */
 	const char *admin_rules, *user_rules;
 	bool user_mode;
-	/* Reads configuration and rules again, as on SIGHUP: see gateway_configure. */
-	int (*reload)(void *arg);
+	/* Reads configuration and rules again, as on SIGHUP: see gateway_configure. What is
+	 * wrong with them comes in *why, too. */
+	int (*reload)(void *arg, struct log_copy *why);
 	void *reload_arg;
 };
 

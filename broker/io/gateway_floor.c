@@ -2,6 +2,7 @@
 /* The floor for people, and what makes the broker read its files again. */
 #include "broker/io/gateway_private.h"
 
+#include <stdio.h>
 #include <string.h>
 
 static const struct bytes none;
@@ -87,8 +88,22 @@ static int floor_list(struct gateway *g, struct client *client, const struct wir
 	return 0;
 }
 
+static void answer_reload_failed(
+	struct gateway *g, struct client *client, uint32_t id, const struct log_copy *why)
+{
+	char message[sizeof(why->text) + 64];
+
+	if (why->len)
+		snprintf(message, sizeof(message), "%s; what was in force stays", why->text);
+	else
+		snprintf(message, sizeof(message),
+			"the configuration and the rules can't be read; what was in force stays");
+	answer_error(g, client, id, WIRE_INVALID, message, NULL, none);
+}
+
 static int reload(struct gateway *g, struct client *client, const struct wire_frame *f)
 {
+	struct log_copy why = {.len = 0};
 	struct wire_buffer *b;
 
 	if (client->frontend->s.role != ROLE_HUMAN) {
@@ -101,12 +116,8 @@ static int reload(struct gateway *g, struct client *client, const struct wire_fr
 			"only an administrator may do that", NULL, none);
 		return 0;
 	}
-	if (!g->reload || g->reload(g->reload_arg) < 0) {
-		answer_error(g, client, f->id, WIRE_INVALID,
-			"the configuration or the rules can't be read: the broker's log says "
-			"why, "
-			"and what was in force stays",
-			NULL, none);
+	if (!g->reload || g->reload(g->reload_arg, &why) < 0) {
+		answer_reload_failed(g, client, f->id, &why);
 		return 0;
 	}
 	b = stage_begin(g);

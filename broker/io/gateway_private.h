@@ -167,7 +167,7 @@ struct gateway {
 	const char *store_name;
 	const char *admin_rules, *user_rules; /* folders of files; NULL: none */
 	char *floor_file; /* of the user's additions to the floor; NULL: none */
-	int (*reload)(void *arg);
+	int (*reload)(void *arg, struct log_copy *why);
 	void *reload_arg;
 	char **required; /* what the engine's configuration points to */
 	size_t n_required;

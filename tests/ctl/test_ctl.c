@@ -23,6 +23,18 @@ static void teardown(void)
 	live_fini(&live);
 }
 
+/* In the broker's folder. */
+static void file_write(char path[128], const char *name, const char *text)
+{
+	FILE *f;
+
+	snprintf(path, 128, "%s/%s", live.broker.dir, name);
+	f = fopen(path, "we");
+	ck_assert_ptr_nonnull(f);
+	ck_assert_int_ge(fputs(text, f), 0);
+	ck_assert_int_eq(fclose(f), 0);
+}
+
 START_TEST(hostile_text)
 {
 	struct run ask, tty;
@@ -130,13 +142,8 @@ START_TEST(narrow)
 	};
 	struct run ask, tty;
 	char id[64], *save;
-	FILE *f;
 
-	snprintf(rules, sizeof(rules), "%s/rules", live.broker.dir);
-	f = fopen(rules, "we");
-	ck_assert_ptr_nonnull(f);
-	ck_assert_int_gt(fprintf(f, "deny Bash(ls)\n"), 0);
-	ck_assert_int_eq(fclose(f), 0);
+	file_write(rules, "rules", "deny Bash(ls)\n");
 	EXPECT(0, "ask", "--", "ls");
 	RUN(&ask, "ask", "--title", "a title that takes a whole line of its own, nearly", "--",
 		"sh", "-c", "echo a command that is far too long for most terminals; exit 3");
@@ -298,6 +305,38 @@ START_TEST(records)
 }
 END_TEST
 
+/* What is wrong in the files is said where they were to be read again. */
+START_TEST(reload)
+{
+	char path[128], config[256], *text;
+	struct run r;
+
+	file_write(path, "rules", "deny Bash(first)\n");
+	snprintf(config, sizeof(config), "[rules]\nuser-file = %s\n", path);
+	broker_configure(&live.broker, config);
+	EXPECT(0, "rules", "reload");
+
+	file_write(path, "rules", "deny Bash(second)\nperhaps Bash(third)\ndeny Bash(\n");
+	ck_assert_int_eq(RUN_WHOLE(&r, "rules", "reload"), STATUS_FAILED);
+	snprintf(config, sizeof(config), "%s:2:1: ", path);
+	live_has(r.error, config);
+	snprintf(config, sizeof(config), "; %s:3:", path);
+	live_has(r.error, config);
+	live_has(r.error, "; what was in force stays\n");
+	run_free(&r);
+	text = OUTPUT(0, "rules");
+	live_has(text, "\tdeny Bash(first)\t");
+	ck_assert_ptr_null(strstr(text, "second"));
+	free(text);
+
+	broker_configure(&live.broker, "[broker]\nheadless = perhaps\n");
+	ck_assert_int_eq(RUN_WHOLE(&r, "rules", "reload"), STATUS_FAILED);
+	snprintf(config, sizeof(config), "%s:2: ", live.broker.config);
+	live_has(r.error, config);
+	run_free(&r);
+}
+END_TEST
+
 /* A long history comes in pages. */
 START_TEST(pages)
 {
@@ -456,6 +495,7 @@ int main(void)
 	tcase_add_test(tc, bulk);
 	tcase_add_test(tc, wrong_ids);
 	tcase_add_test(tc, records);
+	tcase_add_test(tc, reload);
 	tcase_add_test(tc, pages);
 	tcase_add_test(tc, reader_gone);
 	tcase_add_test(tc, doctor);

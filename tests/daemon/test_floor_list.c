@@ -325,7 +325,7 @@ START_TEST(reloaded)
 	ck_assert(!call(&f, "reload").error.data);
 	configure("off = no-such-entry\n");
 	ck_assert(bytes_is(raw_text(call(&f, "reload").error, "code"), "invalid"));
-	ck_assert_int_eq(FLOOR("can't be read", "add", "x", "all", "*.x"), 1);
+	ck_assert_int_eq(FLOOR("is no entry of the floor", "add", "x", "all", "*.x"), 1);
 	configure("off = delete\n");
 	ck_assert(!call(&f, "reload").error.data);
 	expect("delete", "shipped", "command", true, false);
