@@ -54,7 +54,8 @@ static const char usage[] =
 	"Usage: approvald [OPTION]...\n"
 	"The broker between AI agents and the people who approve their tool calls.\n"
 	"\n"
-	"  --runtime-dir DIR   folder of the sockets (default: $XDG_RUNTIME_DIR/approvald)\n"
+	"  --runtime-dir DIR   folder of the sockets\n"
+	"                      (default: $XDG_RUNTIME_DIR/approvald)\n"
 	"  --state-dir DIR     folder of the store (default: $XDG_STATE_HOME/approvald)\n"
 	"  --config FILE       read this file instead of the usual ones\n"
 	"  --store KIND        sqlite (default), memory (forget all at the end) or none\n"
@@ -63,8 +64,8 @@ static const char usage[] =
 	"  --log-level LEVEL   error, warning, notice, info or debug\n"
 	"  --help, --version\n"
 	"\n"
-	"SIGHUP reloads the configuration, SIGTERM and SIGINT end the broker. See "
-	"approvald(8).\n";
+	"SIGHUP reloads the configuration, SIGTERM and SIGINT end the broker.\n"
+	"See approvald(8).\n";
 
 static const char *option_name(const struct option *options, int key)
 {

@@ -44,8 +44,8 @@ tests_unit_test_fcommon_table_CFLAGS = $(ctl_test_cflags)
 tests_unit_test_fcommon_table_LDADD = $(ctl_test_libs)
 endif
 
-TESTS += tests/ctl/explain.sh
-EXTRA_DIST += tests/ctl/explain.sh tests/ctl/test_explain.py
+TESTS += tests/ctl/explain.sh tests/ctl/help.sh
+EXTRA_DIST += tests/ctl/explain.sh tests/ctl/help.sh tests/ctl/test_explain.py
 
 # see tests/fuzz/driver.c
 check_PROGRAMS += tests/fuzz/fuzz_text

@@ -63,6 +63,50 @@ static bool key_is_letter(int key)
 
 /* ---- help ---- */
 
+#define HELP_COLUMNS 80
+#define HELP_OPTION  32 /* where the text of an option begins */
+#define HELP_COMMAND 15
+
+/* Words up to the last column; further lines begin with so many blanks. A line feed of the text
+ * stays one. */
+static void help_words(const char *text, size_t column, size_t indent)
+{
+	size_t blanks = 0;
+
+	while (*text) {
+		const size_t len = strcspn(text, " \n");
+
+		if (column > indent && column + blanks + len > HELP_COLUMNS) {
+			printf("\n%*s", (int)indent, "");
+			column = indent;
+			blanks = 0;
+		}
+		printf("%*s%.*s", (int)blanks, "", (int)len, text);
+		column += blanks + len;
+		text += len;
+		blanks = strspn(text, " ");
+		text += blanks;
+		if (*text == '\n') {
+			printf("\n%*s", (int)indent, "");
+			column = indent;
+			blanks = 0;
+			text++;
+		}
+	}
+	printf("\n");
+}
+
+/* What is told about something beside it, or below where it is too long for that. */
+static void help_entry(const char *left, const char *text, size_t column)
+{
+	printf("%s", left);
+	if (strlen(left) + 2 > column)
+		printf("\n%*s", (int)column, "");
+	else
+		printf("%*s", (int)(column - strlen(left)), "");
+	help_words(text, column, column);
+}
+
 static void help_options(const struct option_def *d)
 {
 	for (; d && d->key; d++) {
@@ -74,20 +118,44 @@ static void help_options(const struct option_def *d)
 			text_printf(&left, "      --%s", d->name);
 		if (d->value)
 			text_printf(&left, " %s", d->value);
-		printf("%-30s  %s\n", text_string(&left), d->help);
+		help_entry(text_string(&left), d->help, HELP_OPTION);
 		text_free(&left);
 	}
+}
+
+/* One line for each form of the operands. */
+static void help_usage(const struct options *o)
+{
+	const char *form = o->command->operands ? o->command->operands : "";
+	const char *word = "Usage: ";
+
+	do {
+		const size_t len = strcspn(form, "\n");
+		struct text line = {0};
+
+		text_printf(&line, "%s%s%s%s [OPTION]...%s%.*s", word, o->program->name,
+			command_separator(o), command_name(o), len ? " " : "", (int)len, form);
+		help_words(text_string(&line), 0, strlen(word));
+		text_free(&line);
+		form += len + (form[len] == '\n');
+		word = "   or: ";
+	} while (*form);
 }
 
 static void help_command(const struct options *o)
 {
 	const struct command *c = o->command;
+	struct text line = {0};
 
-	printf("Usage: %s%s%s [OPTION]...%s%s\n\n%s.\n", o->program->name, command_separator(o),
-		command_name(o), c->operands ? " " : "", c->operands ? c->operands : "",
-		c->summary);
-	if (c->more)
-		printf("\n%s\n", c->more);
+	help_usage(o);
+	text_printf(&line, "%s.", c->summary);
+	printf("\n");
+	help_words(text_string(&line), 0, 0);
+	text_free(&line);
+	if (c->more) {
+		printf("\n");
+		help_words(c->more, 0, 0);
+	}
 	printf("\nOptions:\n");
 	help_options(c->options);
 	help_options(o->program->common);
@@ -100,13 +168,20 @@ static void help_program(const struct options *o)
 
 	printf("Usage: %s COMMAND [OPTION]... [OPERAND]...\n\n%s.\n\nCommands:\n", p->name,
 		p->summary);
-	for (const struct command *c = p->commands; c->name; c++)
-		printf("  %-12s %s\n", c->name, c->summary);
+	for (const struct command *c = p->commands; c->name; c++) {
+		struct text left = {0};
+
+		text_printf(&left, "  %s", c->name);
+		help_entry(text_string(&left), c->summary, HELP_COMMAND);
+		text_free(&left);
+	}
 	printf("\nOptions of every command:\n");
 	help_options(p->common);
 	help_options(builtin);
-	if (p->more)
-		printf("\n%s\n", p->more);
+	if (p->more) {
+		printf("\n");
+		help_words(p->more, 0, 0);
+	}
 }
 
 /* ---- reading ---- */

@@ -25,9 +25,9 @@ struct options;
 
 struct command {
 	const char *name; /* NULL: a program without commands */
-	const char *operands;
-	const char *summary;		  /* one line */
-	const char *more;		  /* further lines of --help; NULL: none */
+	const char *operands;		  /* of several forms each on a line; NULL: none */
+	const char *summary;		  /* a sentence, without its full stop */
+	const char *more;		  /* the rest of --help, which breaks lines; NULL: none */
 	const struct option_def *options; /* ends with key 0; NULL: none */
 	bool stops;			  /* what follows the first operand is not looked at */
 	int (*run)(void *arg, struct options *o); /* for the program to call */

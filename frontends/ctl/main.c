@@ -14,9 +14,8 @@ static const struct option_def common_options[] = {
 
 static const struct command commands[] = {
 	{"ask", "[--] COMMAND [ARGUMENT]...", "Run a command once it is allowed",
-		"Exits as the command does; with 77 if it was denied, 75 if nobody answered in "
-		"time,\n"
-		"69 without a broker.",
+		"Exits as the command does; with 77 if it was denied, 75 if nobody answered "
+		"in time, 69 without a broker.",
 		ctl_ask_options, true, ctl_ask},
 	{"check", "[--] COMMAND [ARGUMENT]...",
 		"Tell what would be said without asking a person",
@@ -54,25 +53,26 @@ static const struct command commands[] = {
 	{"end-turn", "SESSION", "End the present turn: its calls are denied", NULL,
 		ctl_end_turn_options, false, ctl_end_turn},
 	{"kill", "SESSION", "End the processes of a session",
-		"They get SIGTERM, and what is left after the grace SIGKILL; at once where they are\n"
+		"They get SIGTERM, and what is left after the grace SIGKILL; at once where they are "
 		"frozen or stopped.",
 		ctl_kill_options, false, ctl_kill},
 	{"history", NULL, "Show what was decided, the newest first", NULL, ctl_history_options,
 		false, ctl_history},
-	{"explain", "[--] COMMAND [ARGUMENT]...|--input JSON|--request ID",
+	{"explain", "[--] COMMAND [ARGUMENT]...\n--input JSON\n--request ID\n--offline --stdin",
 		"Tell what rules, floor and mode say of calls, and why",
 		"Exits with 0 for allow, 77 for deny, 79 for ask. Nothing is recorded or counted. "
-		"One\n"
-		"operand is a command line of a shell, as it stands. With --offline --stdin it "
-		"reads one\n"
-		"JSON object on each line and writes one for each: verdict (allow, deny, ask, or "
-		"error),\n"
-		"source, rule, step, floor, about, what, message, path; and exits with 0.",
+		"One operand is a command line of a shell, as it stands. With --offline --stdin "
+		"it reads one JSON object on each line and writes one for each: verdict (allow, "
+		"deny, ask, or error), source, rule, step, floor, about, what, message, path; and exits with 0.",
 		ctl_explain_options, true, ctl_explain},
-	{"rules", "[list]|add RULE|remove NUMBER...|reload|lint|test CALL|trust [PROJECT]|import FILE", "Show and change the rules in force",
-		"A rule of a file is changed in its file. See approval-rules(5).",
+	{"rules",
+		"[list]\nadd RULE\nremove NUMBER...\nreload\nlint\ntest COMMAND [ARGUMENT]...\n"
+		"trust [PROJECT]\nimport --from AGENT FILE",
+		"Show and change the rules in force",
+		"A rule of a file is changed in its file. 'rules test', 'rules trust' and 'rules "
+		"import' have a --help of their own. See approval-rules(5).",
 		ctl_rules_options, false, ctl_rules},
-	{"floor", "[list]|add NAME GUARDS PATTERN...|remove NAME",
+	{"floor", "[list]\nadd NAME GUARDS PATTERN...\nremove NAME",
 		"Show what always asks a person, and add to it",
 		"GUARDS is all, command, or some of read,write,run. See approval-floor(5).",
 		ctl_floor_options, false, ctl_floor},

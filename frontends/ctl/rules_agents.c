@@ -7,16 +7,13 @@
 static const struct command commands[] = {
 	{"import", "FILE", "Make rules of another agent's settings",
 		"The rules go to standard output, what could not be said so to standard "
-		"error.\n"
-		"FILE may be -, standard input. Exits with 0 if all rules were taken over, 1 "
-		"if\n"
-		"some were refused or narrowed, 65 if FILE is not what it should be.",
+		"error. FILE may be -, standard input. Exits with 0 if all rules were taken over, "
+		"1 if some were refused or narrowed, 65 if FILE is not what it should be.",
 		ctl_rules_import_options, false, ctl_rules_import},
-	{"test", "[--] COMMAND [ARGUMENT]...|--path PATH|--url URL|--input JSON",
+	{"test", "[--] COMMAND [ARGUMENT]...\n--path PATH\n--url URL\n--input JSON",
 		"Tell what each rule says of a call",
 		"Exits with what the rules say: 0 for allow, 77 for deny, 79 for ask, 1 for "
-		"nothing. One\n"
-		"operand is a command line of a shell, as it stands.",
+		"nothing. One operand is a command line of a shell, as it stands.",
 		ctl_rules_test_options, true, ctl_rules_test},
 	{"trust", "[PROJECT]", "Let the rules that a project brings along allow, too",
 		"Shows the file whole before it asks. A file that is changed is not trusted any "

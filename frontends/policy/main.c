@@ -49,8 +49,7 @@ static const struct command command = {
 	.summary = "Answer the tool calls of agents by a policy, without a person",
 	.more = "FILE is described in approval-policy(5). SIGHUP reads it anew.\n"
 		"Exits with 0 after SIGTERM or SIGINT, 65 if the policy does not load, 69 "
-		"without\n"
-		"a broker.",
+		"without a broker.",
 	.options = options,
 };
 

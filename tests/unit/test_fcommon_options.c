@@ -23,7 +23,10 @@ static const struct option_def some[] = {
 };
 static const struct command commands[] = {
 	{"deny", "ID...", "Deny", NULL, some, false, NULL},
-	{"ask", "COMMAND", "Ask", NULL, some, true, NULL},
+	{"ask", "COMMAND\n--file FILE", "Ask",
+		"What is longer than a line of eighty columns has is broken, and so is this, "
+		"between words.\nA line feed stays.",
+		some, true, NULL},
 	{NULL},
 };
 static const struct program program = {"prog", "1.2", "A program", NULL, common, commands};
@@ -207,6 +210,11 @@ START_TEST(help)
 	tells("--help", "  deny         Deny\n");
 	tells("deny --help", "Usage: prog deny [OPTION]... ID...\n\nDeny.\n");
 	tells("deny --help", "      --reason TEXT ");
+	tells("ask --help",
+		"Usage: prog ask [OPTION]... COMMAND\n"
+		"   or: prog ask [OPTION]... --file FILE\n\nAsk.\n\n"
+		"What is longer than a line of eighty columns has is broken, and so is this,\n"
+		"between words.\nA line feed stays.\n\nOptions:\n");
 	tells("deny --help", "  -s, --socket PATH ");
 	tells("ask --version", "prog 1.2\n");
 }
