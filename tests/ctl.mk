@@ -3,6 +3,7 @@ if HAVE_CHECK
 ctl_tests = \
 	tests/ctl/test_ask \
 	tests/ctl/test_ctl \
+	tests/ctl/test_script \
 	tests/ctl/test_wait \
 	tests/unit/test_text \
 	tests/unit/test_fcommon_ctl \
@@ -24,6 +25,9 @@ tests_ctl_test_wait_LDADD = tests/daemon/libtestdaemon.la $(JSON_LIBS)
 tests_ctl_test_ctl_SOURCES = tests/ctl/test_ctl.c
 tests_ctl_test_ctl_CFLAGS = $(ctl_test_cflags)
 tests_ctl_test_ctl_LDADD = tests/daemon/libtestdaemon.la $(JSON_LIBS)
+tests_ctl_test_script_SOURCES = tests/ctl/test_script.c
+tests_ctl_test_script_CFLAGS = $(ctl_test_cflags)
+tests_ctl_test_script_LDADD = tests/daemon/libtestdaemon.la $(JSON_LIBS)
 tests_unit_test_text_SOURCES = tests/unit/test_text.c
 tests_unit_test_text_CFLAGS = $(ctl_test_cflags)
 tests_unit_test_text_LDADD = $(ctl_test_libs)

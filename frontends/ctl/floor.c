@@ -126,13 +126,44 @@ static int reload(struct ctl *c)
 	return status;
 }
 
-static int say_done(const struct ctl *c, const char *what, const char *line, const char *file)
+/* What became of an entry: the line that was added, or the name of those that were removed. */
+struct done {
+	const char *file, *entry;
+	bool existed;
+	size_t removed; /* lines; 0: it was added */
+};
+
+static int done_json(const struct ctl *c, const struct done *d)
+{
+	struct json_object *const j = json_object_new_object();
+	int r = j ? 0 : -ENOMEM;
+
+	json_add_text(j, "file", d->file, &r);
+	json_add_text(j, d->removed ? "name" : "entry", d->entry, &r);
+	if (d->removed)
+		json_add(j, "removed", json_object_new_int64((int64_t)d->removed), &r);
+	else
+		json_add(j, "existed", json_object_new_boolean(d->existed), &r);
+	if (!r)
+		r = json_write(&c->out, j);
+	json_object_put(j);
+	return ctl_own(c, r);
+}
+
+static int done_tell(const struct ctl *c, const struct done *d)
 {
 	struct text raw = {0}, shown = {0};
 
-	text_printf(&raw, "%s: %s%s%s", file, what, *line ? ": " : "", line);
+	if (c->json)
+		return done_json(c, d);
+	text_printf(&raw, "%s: %s: %s", d->file,
+		d->removed   ? "removed"
+		: d->existed ? "was there"
+			     : "added",
+		d->entry);
 	text_terminal(&shown, text_string(&raw), raw.len, 0);
 	text_add(&shown, "\n");
+	shown.failed |= raw.failed;
 	text_free(&raw);
 	return ctl_own(c, output_text(&c->out, &shown));
 }
@@ -160,7 +191,7 @@ static int floor_add(struct ctl *c, struct options *o)
 	if (!status && !there)
 		status = reload(c);
 	if (!status)
-		status = say_done(c, there ? "was there" : "added", text_string(&line), file);
+		status = done_tell(c, &(struct done){file, text_string(&line), there, 0});
 	text_free(&line);
 	free(file);
 	return status;
@@ -189,7 +220,7 @@ static int floor_remove(struct ctl *c, struct options *o)
 	if (!status)
 		status = reload(c);
 	if (!status)
-		status = say_done(c, "removed", o->operands[1], file);
+		status = done_tell(c, &(struct done){file, o->operands[1], false, n});
 	free(file);
 	return status;
 }

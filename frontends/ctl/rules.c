@@ -257,6 +257,19 @@ static int rules_lint(struct ctl *c, struct options *o)
 
 /* ---- remove ---- */
 
+static int removed_print(const struct ctl *c, uint64_t id)
+{
+	struct json_object *const j = json_object_new_object();
+	int r = j ? 0 : -ENOMEM;
+
+	json_add(j, "id", json_object_new_int64((int64_t)id), &r);
+	json_add(j, "removed", json_object_new_boolean(true), &r);
+	if (!r)
+		r = json_write(&c->out, j);
+	json_object_put(j);
+	return ctl_own(c, r);
+}
+
 static int rules_remove(struct ctl *c, struct options *o)
 {
 	uint64_t *ids;
@@ -277,6 +290,8 @@ static int rules_remove(struct ctl *c, struct options *o)
 		struct approval_value *result = NULL;
 
 		status = ctl_call(c, "rules_remove", params, 1, &result);
+		if (!status && c->json)
+			status = removed_print(c, ids[i]);
 		approval_value_free(result);
 	}
 	free(ids);
@@ -285,16 +300,16 @@ static int rules_remove(struct ctl *c, struct options *o)
 
 /* ---- reload ---- */
 
-static int reload_print_json(const struct ctl *c)
+static int reloaded_print(const struct ctl *c)
 {
-	struct json_object *j = json_object_new_object();
+	struct json_object *const j = json_object_new_object();
 	int r = j ? 0 : -ENOMEM;
 
 	json_add(j, "reloaded", json_object_new_boolean(true), &r);
 	if (!r)
 		r = json_write(&c->out, j);
 	json_object_put(j);
-	return r;
+	return ctl_own(c, r);
 }
 
 static int rules_reload(struct ctl *c, struct options *o)
@@ -308,7 +323,7 @@ static int rules_reload(struct ctl *c, struct options *o)
 	if (!status)
 		status = ctl_call(c, "reload", NULL, 0, &result);
 	if (!status && c->json)
-		status = ctl_own(c, reload_print_json(c));
+		status = reloaded_print(c);
 	approval_value_free(result);
 	return status;
 }

@@ -200,6 +200,20 @@ static int trust_set(const struct trust *t, const char *hash)
 	return status;
 }
 
+/* For programs: the project as it is then. */
+static int trust_tell(const struct trust *t)
+{
+	struct approval_value *v = NULL;
+	int status = STATUS_OK;
+
+	if (t->c->json)
+		status = project_fetch(t, t->project, t->uid, &v);
+	if (!status && v)
+		status = ctl_own(t->c, json_write_value(&t->c->out, v));
+	approval_value_free(v);
+	return status;
+}
+
 static int trust_give(const struct trust *t)
 {
 	const struct output *const o = t->c->json ? &t->c->err : &t->c->out;
@@ -232,15 +246,17 @@ static int trust_give(const struct trust *t)
 	}
 	if (!status)
 		status = trust_set(t, hash);
-	if (!status && t->c->json) {
-		approval_value_free(v);
-		v = NULL;
-		status = project_fetch(t, t->project, t->uid, &v);
-		if (!status)
-			status = ctl_own(t->c, json_write_value(&t->c->out, v));
-	}
+	if (!status)
+		status = trust_tell(t);
 	approval_value_free(v);
 	return status;
+}
+
+static int trust_take(const struct trust *t)
+{
+	const int status = trust_set(t, NULL);
+
+	return status ? status : trust_tell(t);
 }
 
 /* ---- list ---- */
@@ -345,7 +361,7 @@ static int trust_run(struct trust *t, const char *word)
 		return status;
 	if (t->list)
 		return trust_list(t);
-	return t->remove ? trust_set(t, NULL) : trust_give(t);
+	return t->remove ? trust_take(t) : trust_give(t);
 }
 
 int ctl_rules_trust(void *ctl, struct options *o)
