@@ -33,7 +33,8 @@ static struct outcome outcome_of(const struct explain_answer *a, bool asks_polic
 		o.verdict = "deny";
 	if (!a->review)
 		return o;
-	if (a->alone && !asks_policies)
+	/* where a person has to be asked no policy allows */
+	if (a->alone && (!asks_policies || r->answer == PIPELINE_ASK))
 		return (struct outcome){"deny", SOURCE_BROKER, STEP_HUMAN};
 	if (r->answer == PIPELINE_PASS)
 		o.step = asks_policies || a->policy_missing ? STEP_POLICY : STEP_HUMAN;

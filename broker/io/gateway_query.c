@@ -410,6 +410,19 @@ static int query_verify(struct gateway *g, struct client *client, const struct w
 
 /* ---- stats ---- */
 
+/* By whom a person of this frontend's uid was said not to be there. */
+static const char *headless_by(const struct gateway *g, const struct client *client)
+{
+	const struct engine_marks *const m = &g->engine.marks;
+
+	if (g->engine.config.headless)
+		return "configuration";
+	for (unsigned i = 0; i < m->n_headless; i++)
+		if (m->headless_uids[i] == client->frontend->uid)
+			return "policy";
+	return m->headless ? "policy" : NULL;
+}
+
 static int query_stats(struct gateway *g, struct client *client, const struct wire_frame *f)
 {
 	struct wire_open m, d;
@@ -441,6 +454,9 @@ static int query_stats(struct gateway *g, struct client *client, const struct wi
 	wire_map_strz(&m, "version", PACKAGE_VERSION);
 	wire_map_strz(&m, "mode", g->user_mode ? "user" : "system");
 	wire_map_u64(&m, "pid", g->self->id.pid);
+	wire_map_strz(&m, "headless", headless_by(g, client));
+	wire_map_strz(&m, "when_alone",
+		g->engine.config.when_alone_deny || headless_by(g, client) ? "deny" : "wait");
 	wire_close(&m);
 	stage_end(g, client, true);
 	g->n_commands++;

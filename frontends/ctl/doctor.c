@@ -233,6 +233,30 @@ static void refused(struct doctor *d, const char *code, const char *message)
 			"the broker refuses this program: %s (%s)", message, code);
 }
 
+/* That nobody is to be asked is easily forgotten, and looks as if all were denied. */
+static void look_at_people(struct doctor *d, const struct approval_value *stats)
+{
+	const char *by = approval_value_text(stats, "headless");
+
+	if (!strcmp(by, "configuration"))
+		doctor_find(d, FINDING_NOTE,
+			"headless: while no frontend for people is connected, what nothing allows is "
+			"denied at once",
+			"to be asked, start one; or take --headless or headless = yes away and "
+			"restart the broker");
+	else if (!strcmp(by, "policy"))
+		doctor_find(d, FINDING_NOTE,
+			"headless: a policy said that nobody is there (approval-policy --headless); "
+			"while no frontend for people is connected, what nothing allows is denied at "
+			"once, until the broker ends",
+			"to be asked, start one; or restart the broker");
+	else if (!strcmp(approval_value_text(stats, "when_alone"), "deny"))
+		doctor_find(d, FINDING_NOTE,
+			"when-alone = deny: while no frontend for people is connected, what nothing "
+			"allows is denied at once",
+			NULL);
+}
+
 static void look_at_stats(struct doctor *d)
 {
 	struct approval_value *stats = NULL;
@@ -268,6 +292,7 @@ static void look_at_stats(struct doctor *d)
 			"and "
 			"denies until then",
 			"store %s: %s", path, store);
+	look_at_people(d, stats);
 	approval_value_free(stats);
 }
 

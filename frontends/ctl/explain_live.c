@@ -42,6 +42,33 @@ static int member(const struct output *o, const char *label, const struct approv
 	return field(o, label, &t);
 }
 
+/* No person could be asked, which denies what nothing else allows. */
+static bool nobody_there(const struct approval_value *r)
+{
+	const struct approval_value *const path = approval_value_get(r, "path");
+
+	for (size_t i = 0; i < approval_value_count(path); i++) {
+		const struct approval_value *const step = approval_value_at(path, i);
+
+		if (strcmp(text_of(step, "step"), "human") == 0)
+			return strcmp(text_of(step, "answer"), "deny") == 0;
+	}
+	return false;
+}
+
+/* What policies answer is not foretold: what follows if they do not. */
+static void why_add(struct text *t, const struct approval_value *r)
+{
+	if (strcmp(text_of(r, "step"), "policy") != 0 ||
+		!approval_value_count(approval_value_get(r, "policies")))
+		add(t, r, "why");
+	else if (nobody_there(r))
+		text_add(t, "a policy is asked; what it does not allow is denied, since no "
+			    "person can be asked");
+	else
+		text_add(t, "a policy is asked; what it leaves open a person is asked about");
+}
+
 static int verdict_show(const struct output *o, const struct approval_value *r)
 {
 	const char *const verdict = text_of(r, "verdict");
@@ -57,7 +84,7 @@ static int verdict_show(const struct output *o, const struct approval_value *r)
 	output_printf(o, "\n");
 	add(&t, r, "step");
 	text_add(&t, ": ");
-	add(&t, r, "why");
+	why_add(&t, r);
 	return field(o, "Why", &t);
 }
 

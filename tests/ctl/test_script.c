@@ -149,6 +149,33 @@ START_TEST(sessions)
 }
 END_TEST
 
+/* Where nobody can be asked, all tell so: the request, the check, explain, and doctor. */
+START_TEST(nobody)
+{
+	char *text;
+
+	text = OUTPUT(STATUS_ASK, "check", "--", "frob");
+	free(text);
+	for (int deny = 0; deny < 2; deny++) {
+		broker_configure(&live.broker,
+			deny ? "[broker]\nwhen-alone = deny\n" : "[broker]\nheadless = yes\n");
+		EXPECT(0, "rules", "reload");
+		EXPECT(STATUS_DENIED, "ask", "--", "frob");
+		text = OUTPUT(STATUS_DENIED, "check", "--", "frob");
+		live_has(text, "Source:       broker\n");
+		free(text);
+		text = OUTPUT(STATUS_DENIED, "explain", "--", "frob");
+		live_has(text, "Message:      ");
+		free(text);
+		text = OUTPUT(STATUS_FAILED, "doctor");
+		live_has(text, deny ? "when-alone = deny: while" : "headless: while no frontend");
+		free(text);
+		expect("headless", deny ? "" : "configuration", OBJECT("stats"));
+		expect("when_alone", "deny", OBJECT("stats"));
+	}
+}
+END_TEST
+
 int main(void)
 {
 	Suite *s = suite_create("approvalctl in scripts");
@@ -161,6 +188,7 @@ int main(void)
 	tcase_add_test(tc, floor_changes);
 	tcase_add_test(tc, trust);
 	tcase_add_test(tc, sessions);
+	tcase_add_test(tc, nobody);
 	suite_add_tcase(s, tc);
 	srunner_run_all(sr, CK_NORMAL);
 	int failed = srunner_ntests_failed(sr);

@@ -294,6 +294,15 @@ static void asks(int status, const char *command)
 	run_free(&r);
 }
 
+static void ctl(int status, const char *said, const char *a, const char *b, const char *c)
+{
+	struct run r;
+
+	ck_assert_int_eq(RUN_WHOLE(&r, a, b, c), status);
+	has(r.text, said);
+	run_free(&r);
+}
+
 START_TEST(headless)
 {
 	struct run p;
@@ -307,11 +316,16 @@ START_TEST(headless)
 	asks(STATUS_DENIED, "chmod x");
 	asks(STATUS_DENIED, "echo \"\033[2J\"; frobnicate");
 	asks(STATUS_DENIED, "frobnicate more");
+	/* a check says what a request would be told, and so does explain */
+	ctl(STATUS_DENIED, "deny", "check", "--", "frobnicate");
+	ctl(STATUS_ASK, "what it does not allow is denied", "explain", "--", "frobnicate");
+	ctl(STATUS_DENIED, "no person can be asked", "explain", "--", "sudo");
+	ctl(STATUS_FAILED, "headless: a policy said that nobody is there", "doctor", NULL, NULL);
 	policy_stop(&p);
 	has(p.text, "\nallowed: 2\n       2  approvalctl: Bash: ");
 	has(p.text, "\ndenied: 1\n");
 	has(p.text, "\ndenied, since nobody is there to be asked: 1\n");
-	has(p.text, "\ndenied, since nothing allowed it: 2\n");
+	has(p.text, "\ndenied, since nothing allowed it: 3\n");
 	has(p.text, ", and others  (");
 	has(p.text, "(ci.policy:2: deny Bash(mkdir x))\n");
 	ck_assert_ptr_null(strchr(p.text, '\033'));
