@@ -26,6 +26,8 @@ static void verdict_replied(struct approval *client, int status,
 	(void)client;
 	if (status == 0 && !strcmp(how, "ok")) {
 		err = review_tell(v, NULL);
+		if (!err && a->set.headless)
+			err = taken_add(&a->takens, v);
 	} else {
 		text_printf(&note, "not taken: %s",
 			status == 0			? how
@@ -231,6 +233,20 @@ static void live_event(struct approval *client, enum approval_event event, const
 	}
 }
 
+/* What became of the calls that were answered. */
+static void live_count(struct app *a, bool last)
+{
+	int err = 0;
+
+	/* an answer that was taken meanwhile counts, too */
+	if (last && a->client && approval_dispatch(a->client) == -ENOMEM)
+		err = -ENOMEM;
+	if (!err)
+		err = takens_settle(&a->takens, a->client, &a->r.summary, last);
+	if (err)
+		app_fail(a, err);
+}
+
 void live_run(struct app *a)
 {
 	static const char *const answers[] = {"tool_call", NULL};
@@ -255,8 +271,12 @@ void live_run(struct app *a)
 	}
 	if (err)
 		app_fail(a, err);
-	while (!a->ended)
+	while (!a->ended) {
 		app_step(a);
+		if (!a->ended)
+			live_count(a, false);
+	}
+	live_count(a, true);
 	/* what it was asked and has not answered is no loss that must be made good for */
 	if (a->client && a->status == STATUS_OK)
 		approval_bye(a->client, false, BYE_MS);

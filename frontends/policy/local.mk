@@ -24,7 +24,9 @@ approval_policy_SOURCES = \
 	frontends/policy/review.c \
 	frontends/policy/review.h \
 	frontends/policy/summary.c \
-	frontends/policy/summary.h
+	frontends/policy/summary.h \
+	frontends/policy/taken.c \
+	frontends/policy/taken.h
 approval_policy_CFLAGS = $(AM_CFLAGS) $(JSON_CFLAGS)
 approval_policy_LDADD = frontends/policy/libpolicy.la frontends/common/libfcommon.la \
 	libapproval.la $(JSON_LIBS)

@@ -232,8 +232,7 @@ static void app_run(struct app *a)
 		offline_run(a);
 	else
 		live_run(a);
-	if (a->set.headless &&
-		summary_print(&a->r.summary, &a->r.out, a->r.json, a->set.headless))
+	if (a->set.headless && summary_print(&a->r.summary, &a->r.out, a->r.json))
 		a->status = STATUS_INTERNAL;
 }
 

@@ -4,6 +4,7 @@
 
 #include "frontends/common/exit.h"
 #include "frontends/policy/review.h"
+#include "frontends/policy/taken.h"
 
 struct settings {
 	const char *file, *socket, *name;
@@ -14,6 +15,7 @@ struct settings {
 struct app {
 	struct settings set;
 	struct reviewer r;
+	struct takens takens;
 	struct approval *client; /* NULL: none */
 	int signals;		 /* descriptor */
 	bool ended;

@@ -140,26 +140,22 @@ static int tell_json(const struct review *v, const char *why, const char *note)
 int review_tell(struct review *v, const char *note)
 {
 	struct reviewer *const r = v->reviewer;
-	const char *const tool = approval_value_text(v->item, "tool");
-	struct text why = {0}, line = {0}, call = {0};
+	struct text why = {0}, line = {0};
 	int err = 0;
 
+	if (r->quiet)
+		return 0;
 	review_why(&why, v);
-	if (!note) {
-		call_show(&call, v->item);
-		err = summary_add(&r->summary, v->verdict.answer, tool, text_string(&why),
-			text_string(&call));
-	}
-	if (why.failed || call.failed)
+	if (why.failed)
 		err = -ENOMEM;
-	if (!err && !r->quiet && r->json) {
+	else if (r->json)
 		err = tell_json(v, text_string(&why), note);
-	} else if (!err && !r->quiet) {
+	else
 		tell_text(&line, v, text_string(&why), note);
+	if (!err && !r->json)
 		err = output_text(&r->out, &line);
-	}
+	text_free(&line);
 	text_free(&why);
-	text_free(&call);
 	return err;
 }
 

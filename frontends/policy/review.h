@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Calls that are being judged: each from its item to its answer, with the programs that are
- * asked in between. What was answered is told on standard output and counted.
+ * asked in between. What was answered is told on standard output.
  */
 #ifndef POLICY_REVIEW_H
 #define POLICY_REVIEW_H
@@ -50,7 +50,7 @@ void reviewer_fini(struct reviewer *r);
 
 /* Takes the item, also when it fails. done may be called before it returns. -ENOMEM. */
 int review_begin(struct reviewer *r, struct approval_value *item, const struct tm *tm);
-/* Tells of it, and counts it where it was taken. note: what became of it; NULL. -ENOMEM. */
+/* Tells of it. note: why it was not taken; NULL. -ENOMEM. */
 int review_tell(struct review *v, const char *note);
 void review_end(struct review *v);
 /* Its call does not wait any more. */

@@ -25,16 +25,31 @@ void summary_free(struct summary *s)
 	*s = (struct summary){.n = 0};
 }
 
-int summary_add(struct summary *s, enum answer answer, const char *tool, const char *why,
-	const char *first)
+enum fate fate_of(enum answer answer, const char *verdict, const char *source)
+{
+	if (!strcmp(verdict, "allow"))
+		return answer == ANSWER_ALLOW ? FATE_ALLOWED : FATE_OTHERS_ALLOWED;
+	if (strcmp(verdict, "deny"))
+		return FATE_OPEN;
+	if (answer == ANSWER_DENY)
+		return FATE_DENIED;
+	/* the broker alone denies for want of anybody who allows */
+	if (answer == ANSWER_ALLOW || strcmp(source, "broker"))
+		return FATE_OTHERS_DENIED;
+	return answer == ANSWER_ASK ? FATE_ASKED : FATE_NOTHING;
+}
+
+int summary_add(struct summary *s, enum fate fate, enum answer answer, const char *tool,
+	const char *why, const char *first)
 {
 	struct summary_item *grown, item;
 
 	s->counts[answer]++;
+	s->fates[fate]++;
 	for (size_t i = 0; i < s->n; i++) {
 		struct summary_item *const at = &s->items[i];
 
-		if (at->answer == answer && !strcmp(at->tool, tool) && !strcmp(at->why, why)) {
+		if (at->fate == fate && at->answer == answer && !strcmp(at->tool, tool) && !strcmp(at->why, why)) {
 			at->n++;
 			at->differ |= strcmp(at->first, first) != 0;
 			return 0;
@@ -47,7 +62,7 @@ int summary_add(struct summary *s, enum answer answer, const char *tool, const c
 	if (!grown)
 		return -ENOMEM;
 	s->items = grown;
-	item = (struct summary_item){answer, strdup(tool), strdup(why), strdup(first), 1, false};
+	item = (struct summary_item){fate, answer, strdup(tool), strdup(why), strdup(first), 1, false};
 	if (!item.tool || !item.why || !item.first) {
 		item_free(&item);
 		return -ENOMEM;
@@ -77,16 +92,42 @@ static void json_shown(struct json_object *map, const char *key, const char *s, 
 	text_free(&t);
 }
 
-static int print_json(const struct summary *s, const struct output *o, bool headless)
+static const struct {
+	const char *title, *outcome;
+} fates[FATE_N] = {
+	[FATE_ALLOWED] = {"allowed", "allowed"},
+	[FATE_DENIED] = {"denied", "denied"},
+	[FATE_ASKED] = {"denied, since nobody is there to be asked", "denied"},
+	[FATE_NOTHING] = {"denied, since nothing allowed it", "denied"},
+	[FATE_OTHERS_ALLOWED] = {"allowed by another", "allowed"},
+	[FATE_OTHERS_DENIED] = {"denied by another", "denied"},
+	[FATE_OPEN] = {"left open: a person is asked, or it ended", "open"},
+};
+
+/* How many were allowed, denied or left open. */
+static uint64_t outcome_count(const struct summary *s, const char *outcome)
 {
+	uint64_t n = 0;
+
+	for (unsigned f = 0; f < FATE_N; f++)
+		if (!strcmp(fates[f].outcome, outcome))
+			n += s->fates[f];
+	return n;
+}
+
+static int print_json(const struct summary *s, const struct output *o)
+{
+	static const char *const outcomes[] = {"allowed", "denied", "open"};
 	struct json_object *const map = json_object_new_object();
 	struct json_object *const list = json_object_new_array();
 	int r = map && list ? 0 : -ENOMEM;
 
 	json_add_text(map, "event", "summary", &r);
-	json_add(map, "headless", json_object_new_boolean(headless), &r);
+	json_add(map, "headless", json_object_new_boolean(true), &r);
 	for (unsigned a = ANSWER_ALLOW; !r && a <= ANSWER_DENY; a++)
 		r = json_number(map, answer_name((enum answer)a), s->counts[a]);
+	for (size_t i = 0; !r && i < sizeof(outcomes) / sizeof(outcomes[0]); i++)
+		r = json_number(map, outcomes[i], outcome_count(s, outcomes[i]));
 	for (size_t i = 0; !r && i < s->n; i++) {
 		struct json_object *const item = json_object_new_object();
 
@@ -96,6 +137,7 @@ static int print_json(const struct summary *s, const struct output *o, bool head
 			break;
 		}
 		json_add_text(item, "answer", answer_name(s->items[i].answer), &r);
+		json_add_text(item, "outcome", fates[s->items[i].fate].outcome, &r);
 		json_shown(item, "tool", s->items[i].tool, &r);
 		json_shown(item, "why", s->items[i].why, &r);
 		json_shown(item, "first", s->items[i].first, &r);
@@ -111,16 +153,15 @@ static int print_json(const struct summary *s, const struct output *o, bool head
 	return r;
 }
 
-static void items_print(
-	const struct summary *s, enum answer answer, const char *title, struct text *t)
+static void items_print(const struct summary *s, enum fate fate, struct text *t)
 {
-	if (!s->counts[answer])
+	if (!s->fates[fate])
 		return;
-	text_printf(t, "%s: %" PRIu64 "\n", title, s->counts[answer]);
+	text_printf(t, "%s: %" PRIu64 "\n", fates[fate].title, s->fates[fate]);
 	for (size_t i = 0; i < s->n; i++) {
 		const struct summary_item *const item = &s->items[i];
 
-		if (item->answer != answer)
+		if (item->fate != fate)
 			continue;
 		text_printf(t, "  %6" PRIu64 "  ", item->n);
 		text_terminal(t, item->first, strlen(item->first), 0);
@@ -130,18 +171,14 @@ static void items_print(
 	}
 }
 
-int summary_print(const struct summary *s, const struct output *o, bool json, bool headless)
+int summary_print(const struct summary *s, const struct output *o, bool json)
 {
 	struct text t = {0};
 
 	if (json)
-		return print_json(s, o, headless);
-	items_print(s, ANSWER_ALLOW, "allowed", &t);
-	items_print(s, ANSWER_DENY, "denied", &t);
-	items_print(s, ANSWER_ASK,
-		headless ? "denied, since nobody is there to be asked" : "asked", &t);
-	items_print(s, ANSWER_DEFER, headless ? "denied, since nothing allowed it" : "deferred",
-		&t);
+		return print_json(s, o);
+	for (unsigned f = 0; f < FATE_N; f++)
+		items_print(s, (enum fate)f, &t);
 	if (!t.len)
 		text_add(&t, "no call was answered\n");
 	if (s->others)

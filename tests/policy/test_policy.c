@@ -305,7 +305,8 @@ static void ctl(int status, const char *said, const char *a, const char *b, cons
 
 START_TEST(headless)
 {
-	struct run p;
+	struct run p, other;
+	char path[128];
 
 	put(file, "allow Bash(touch .)\ndeny Bash(mkdir x)\nask Bash(chmod:*)\n", 0600);
 	POLICY(&p, "--headless", file);
@@ -338,8 +339,26 @@ START_TEST(headless)
 	has(p.text, "\"verdict\":\"deny\",\"line\":2,");
 	has(p.text,
 		"{\"event\":\"summary\",\"headless\":true,\"allow\":0,\"defer\":0,\"ask\":0,"
-		"\"deny\":1,");
+		"\"deny\":1,\"allowed\":0,\"denied\":1,\"open\":0,");
 	run_free(&p);
+
+	/* what another policy says is no denial of this one */
+	snprintf(path, sizeof(path), "%s/other.policy", broker.dir);
+	put(path, "allow Bash(test:*)\nallow Bash(frobnicate)\ndeny Bash(touch:*)\n", 0600);
+	POLICY(&p, "--headless", file);
+	run_until_error(&p, "ready");
+	POLICY(&other, "--name", "other", path);
+	run_until_error(&other, "ready");
+	asks(0, "test -d /");
+	asks(STATUS_DENIED, "touch .");
+	ctl(STATUS_OK, "allow", "check", "--", "frobnicate");
+	policy_stop(&p);
+	policy_stop(&other);
+	has(p.text, "\nallowed by another: 2\n");
+	has(p.text, "\ndenied by another: 1\n");
+	ck_assert_ptr_null(strstr(p.text, "since nothing allowed it"));
+	run_free(&p);
+	run_free(&other);
 }
 END_TEST
 
