@@ -61,31 +61,42 @@ static bool error_is(const struct approval_error *e, const char *code)
 	return e && !strcmp(e->code, code);
 }
 
-/* What a person can do about an answer of the broker; NULL: nothing that the message does not
- * say. */
-static const char *error_advice(const struct approval_error *e)
+/* What a person can do about an answer of the broker to a call whose name begins so; NULL:
+ * nothing that the message does not say. */
+static const char *error_advice(const struct ctl *c, const struct approval_error *e)
 {
 	static const struct {
-		const char *code, *advice;
+		const char *code, *method, *advice;
 	} list[] = {
-		{"forbidden",
+		{"forbidden", "",
 			"Only a person answers: run this from a terminal of your own, not from "
 			"inside an agent."},
-		{"unknown_method",
+		{"unknown_method", "",
 			"The broker is of another version; 'approvalctl doctor' shows both."},
-		{"protocol",
+		{"protocol", "",
 			"The broker is of another version; 'approvalctl doctor' shows both."},
-		{"store", "The broker can't write its store; 'approvalctl doctor' shows where "
-			  "it is."},
-		{"shutdown", "The broker is stopping; try again."},
-		{"not_found",
+		{"store", "",
+			"The broker can't write its store; 'approvalctl doctor' shows where it is."},
+		{"shutdown", "", "The broker is stopping; try again."},
+		{"not_found", "rules_remove",
+			"'approvalctl rules' shows what there is; what has no number is changed in "
+			"its file."},
+		{"not_found", "rules_trust",
+			"'approvalctl rules trust --list' shows what is trusted."},
+		{"not_found", "rules_project",
+			"'approvalctl rules trust --list' shows what is trusted."},
+		{"not_found", "",
 			"'approvalctl list' and 'approvalctl sessions' show what there is."},
-		{"gone", "'approvalctl history' tells more."},
-		{"limit", "Answer or cancel some of the pending requests: 'approvalctl list'."},
+		{"gone", "", "'approvalctl history' tells more."},
+		{"limit", "rules_", "'approvalctl rules remove' makes room."},
+		{"limit", "",
+			"Answer or cancel some of the pending requests: 'approvalctl list'."},
 	};
+	const char *const method = c->method ? c->method : "";
 
 	for (size_t i = 0; i < sizeof(list) / sizeof(list[0]); i++)
-		if (error_is(e, list[i].code))
+		if (error_is(e, list[i].code) &&
+			!strncmp(method, list[i].method, strlen(list[i].method)))
 			return list[i].advice;
 	return NULL;
 }
@@ -94,7 +105,7 @@ static int error_say(const struct ctl *c, const struct approval_error *e)
 {
 	const char *state = approval_value_text(e->data, "state");
 	const char *source = approval_value_text(e->data, "source");
-	const char *advice = error_advice(e);
+	const char *advice = error_advice(c, e);
 
 	if (error_is(e, "gone"))
 		ctl_say(c, "it has ended: %s by %s", state, item_source(source));
@@ -167,6 +178,7 @@ int ctl_try(struct ctl *c, const char *method, const struct param *params, size_
 	size_t given = 0, len;
 	int r = approval_pack_new(&p);
 
+	c->method = method;
 	if (r)
 		return r;
 	for (size_t i = 0; i < n; i++)

@@ -18,6 +18,7 @@ struct ctl {
 	const char *socket; /* NULL: the usual places */
 	bool json;
 	struct approval *client;
+	const char *method; /* of the last call, for what to do if it failed; NULL: none */
 };
 
 enum ctl_option {

@@ -90,16 +90,18 @@ int trust_project(const char *folder, char **out)
 
 static int project_find(struct trust *t, const char *word)
 {
-	const int r = trust_project(word, &t->project);
+	int r = trust_project(word, &t->project);
 
+	/* trust outlives its folder, and can be taken back all the same */
+	if (r == -ENOENT && t->remove && *word == '/') {
+		t->project = strdup(word);
+		r = t->project ? 0 : -ENOMEM;
+	}
 	if (r < 0)
 		ctl_say(t->c, "%s: %s", word, strerror(-r));
 	else if (r > 0)
 		ctl_say(t->c, "%s: no project: it is the home folder, or above it", t->project);
-	return r == -ENOMEM ? STATUS_INTERNAL
-	       : r < 0	    ? STATUS_NO_INPUT
-	       : r > 0	    ? STATUS_USAGE
-			    : STATUS_OK;
+	return r == -ENOMEM ? STATUS_INTERNAL : r ? STATUS_NO_INPUT : STATUS_OK;
 }
 
 /* ---- what is seen ---- */
@@ -125,7 +127,7 @@ static int say_problem(const struct ctl *c, const struct approval_value *item)
 	trust_say_problem(&line, item);
 	ctl_say(c, "%s", text_string(&line));
 	text_free(&line);
-	return STATUS_FAILED;
+	return STATUS_DATA;
 }
 
 static int show_warning(const struct output *o, const struct approval_value *w)

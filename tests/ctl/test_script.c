@@ -89,6 +89,56 @@ START_TEST(floor_changes)
 }
 END_TEST
 
+/* What went wrong, and what to do then. */
+static void fails(int status, const char *said, const char *const *words)
+{
+	struct run r;
+
+	ck_assert_int_eq(run_whole(&r, words), status);
+	ck_assert_msg(strstr(r.error, said), "no '%s' in '%s'", said, r.error);
+	run_free(&r);
+}
+#define FAILS(status, said, ...) fails(status, said, (const char *const[]){__VA_ARGS__, NULL})
+
+START_TEST(faults)
+{
+	static const char gone[] = "/nonexistent/project";
+	char folder[128], path[256];
+	FILE *f;
+
+	snprintf(folder, sizeof(folder), "%s/home", live.broker.dir);
+	ck_assert_int_eq(mkdir(folder, 0700), 0);
+	/* there is nothing that could be trusted */
+	FAILS(STATUS_NO_INPUT, "No such file", "rules", "trust", "--yes", gone);
+	FAILS(STATUS_NO_INPUT, "there is no such file", "rules", "trust", "--yes", folder);
+	setenv("HOME", folder, 1);
+	FAILS(STATUS_NO_INPUT, "no project: it is the home folder", "rules", "trust", "--yes",
+		folder);
+	setenv("HOME", "/nonexistent", 1);
+	/* it is there, but is not what it should be */
+	snprintf(path, sizeof(path), "%s/.approvald", folder);
+	ck_assert_int_eq(mkdir(path, 0700), 0);
+	snprintf(path, sizeof(path), "%s/.approvald/rules", folder);
+	f = fopen(path, "we");
+	ck_assert_ptr_nonnull(f);
+	ck_assert_int_ge(fputs("perhaps\n", f), 0);
+	ck_assert_int_eq(fclose(f), 0);
+	FAILS(STATUS_DATA, "rules:1:1: ", "rules", "trust", "--yes", folder);
+	FAILS(STATUS_DATA, ":1:1: ", "rules", "test", "--rules", path, "x");
+	FAILS(STATUS_DATA, ":1:1: ", "history", "--replay", path);
+	FAILS(STATUS_NO_INPUT, "No such file", "rules", "test", "--rules", gone, "x");
+	FAILS(STATUS_NO_INPUT, "No such file", "history", "--replay", gone);
+	FAILS(STATUS_DATA, "column", "floor", "add", "x", "everything", "y");
+
+	/* each hint is about what was asked for; a folder that is gone does not keep its trust */
+	FAILS(STATUS_FAILED, "'approvalctl rules' shows", "rules", "remove", "99");
+	FAILS(STATUS_FAILED, "'approvalctl rules trust --list' shows", "rules", "trust",
+		"--remove", gone);
+	FAILS(STATUS_FAILED, "'approvalctl sessions' show", "mode", "abcdef", "plan");
+	FAILS(STATUS_FAILED, "there is no entry", "floor", "remove", "x");
+}
+END_TEST
+
 START_TEST(trust)
 {
 	char project[128], path[256];
@@ -186,6 +236,7 @@ int main(void)
 	tcase_add_checked_fixture(tc, setup, teardown);
 	tcase_add_test(tc, rules);
 	tcase_add_test(tc, floor_changes);
+	tcase_add_test(tc, faults);
 	tcase_add_test(tc, trust);
 	tcase_add_test(tc, sessions);
 	tcase_add_test(tc, nobody);
