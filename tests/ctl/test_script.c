@@ -199,13 +199,13 @@ START_TEST(sessions)
 }
 END_TEST
 
-/* Where nobody can be asked, all tell so: the request, the check, explain, and doctor. */
+/* Where nobody can be asked, all tell so: the request, the check, explain, and doctor. A `watch`
+ * looks on all the while: it answers nothing, so it is nobody that can be asked. */
 START_TEST(nobody)
 {
 	char *text;
 
-	text = OUTPUT(STATUS_ASK, "check", "--", "frob");
-	free(text);
+	EXPECT(STATUS_ASK, "check", "--", "frob");
 	for (int deny = 0; deny < 2; deny++) {
 		broker_configure(&live.broker,
 			deny ? "[broker]\nwhen-alone = deny\n" : "[broker]\nheadless = yes\n");
