@@ -229,8 +229,10 @@ int ctl_ask(void *ctl, struct options *o)
 		case OPTION_TIMEOUT: bad = options_duration(o, o->value, &timeout); break;
 		case OPTION_RETRY:
 			bad = options_duration(o, o->value, &retry);
-			if (retry < CTL_ONCE_MS)
-				retry = CTL_ONCE_MS;
+			if (!bad && retry < CTL_ONCE_MS)
+				return options_wrong(
+					o, "'%s' is too short to find a broker; write 2s or more",
+					o->value);
 			break;
 		case 'q': a.quiet = true; break;
 		default: ctl_option(c, o, key);

@@ -83,7 +83,7 @@ int ctl_explain(void *ctl, struct options *o)
 		case OPTION_WORKSPACE: g.workspace = o->value; break;
 		case OPTION_REQUEST: g.request = o->value; break;
 		case OPTION_UID:
-			if (options_number(o, o->value, UINT32_MAX, &uid))
+			if (options_number(o, o->value, UINT32_MAX - 1, &uid))
 				return STATUS_USAGE;
 			g.uid = (int64_t)uid;
 			break;

@@ -403,6 +403,8 @@ int ctl_history(void *ctl, struct options *o)
 				h.event || h.since != -1 || h.until != -1 || h.oldest ||
 				h.limit != UINT64_MAX))
 		return options_wrong(o, "--verify proves the whole history, and takes no filter");
+	if (h.since >= 0 && h.until >= 0 && h.since > h.until)
+		return options_wrong(o, "--since is later than --until: there is no such time");
 	if (rules && (h.event || h.verify || h.oldest))
 		return options_wrong(o, "--replay looks at all calls, the oldest first");
 	if (h.limit == UINT64_MAX)

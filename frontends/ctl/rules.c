@@ -338,11 +338,24 @@ static bool has_own_options(const char *verb)
 	return false;
 }
 
+/* An option that would say nothing there; NULL: none. */
+static const char *idle_option(const struct given *g, const char *verb)
+{
+	if (strcmp(verb, "add") == 0)
+		return NULL;
+	if (g->scope && strcmp(verb, "list") != 0)
+		return "--scope is for add and list";
+	return g->session   ? "--session is for add"
+	       : g->project ? "--project is for add"
+	       : g->expires ? "--expires is for add"
+			    : NULL;
+}
+
 int ctl_rules(void *ctl, struct options *o)
 {
 	struct ctl *c = ctl;
 	struct given g = {NULL};
-	const char *verb;
+	const char *verb, *wrong;
 	int key;
 
 	if (o->argc > 1 && has_own_options(o->argv[1]))
@@ -365,6 +378,9 @@ int ctl_rules(void *ctl, struct options *o)
 	if (key == OPTIONS_EXIT)
 		return o->status;
 	verb = o->n_operands ? o->operands[0] : "list";
+	wrong = idle_option(&g, verb);
+	if (wrong)
+		return options_wrong(o, "%s", wrong);
 	if (strcmp(verb, "list") == 0)
 		return rules_list(c, o, &g);
 	if (strcmp(verb, "add") == 0)

@@ -196,6 +196,11 @@ static int settings_read(struct app *a, struct options *o)
 				a->ended = true;
 				return STATUS_USAGE;
 			}
+			if (!a->set.retry_ms) {
+				a->ended = true;
+				return options_wrong(
+					o, "a --retry of 0 leaves no time to find a broker");
+			}
 			break;
 		default: break;
 		}

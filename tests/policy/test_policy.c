@@ -342,7 +342,6 @@ START_TEST(headless)
 		"\"deny\":1,\"allowed\":0,\"denied\":1,\"open\":0,");
 	run_free(&p);
 
-	/* what another policy says is no denial of this one */
 	snprintf(path, sizeof(path), "%s/other.policy", broker.dir);
 	put(path, "allow Bash(test:*)\nallow Bash(frobnicate)\ndeny Bash(touch:*)\n", 0600);
 	POLICY(&p, "--headless", file);
@@ -455,6 +454,7 @@ START_TEST(refuses)
 	ENDS(STATUS_USAGE, "unknown", "--frob", file);
 	ENDS(STATUS_USAGE, "--stdin is for", "--stdin", file);
 	ENDS(STATUS_USAGE, "no duration", "--retry", "soon", file);
+	ENDS(STATUS_USAGE, "leaves no time", "--retry", "0", file);
 	snprintf(none, sizeof(none), "%s/none", broker.dir);
 	ENDS(STATUS_NO_BROKER, "no broker", "--retry", "100ms", "--socket", none, file);
 	ENDS(STATUS_DATA, "No such file", "--check", none);

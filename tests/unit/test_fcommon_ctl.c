@@ -82,6 +82,8 @@ START_TEST(usage)
 	wrong("ask", "the command to run is missing");
 	wrong("ask --timeout soon -- ls", "is no duration");
 	wrong("ask --timeout 0 -- ls", "no time to answer");
+	wrong("ask --retry 1 -- ls", "'1' is too short to find a broker; write 2s or more");
+	wrong("ask --retry 1999ms -- ls", "is too short");
 	wrong("check", "a command line or --input is missing");
 	wrong("check --input {} -- ls", "either --input or a command line");
 	wrong("check --input {", "the input is no JSON");
@@ -93,6 +95,17 @@ START_TEST(usage)
 	wrong("history -n many", "is no number");
 	wrong("history --since never", "is no time");
 	wrong("history --until 1h1h", "is no time");
+	wrong("history --since 1h --until 2h", "--since is later than --until");
+	wrong("history -n -1", "is no number");
+	wrong("explain --uid 4294967295 -- ls", "is no number from 0 to 4294967294");
+	wrong("rules trust --uid 4294967295", "is no number from 0 to 4294967294");
+	wrong("rules add --expires 0 x", "in force for some time");
+	wrong("rules remove --session abcd 1", "--session is for add");
+	wrong("rules --expires 1h", "--expires is for add");
+	wrong("rules remove 1x", "is no number");
+	wrong("resume --tokens 0x10 abcd", "is no number");
+	wrong("resume --cost 1e9 abcd", "is no amount");
+	wrong("kill --grace -1s abcd", "is no duration");
 	wrong("history --verdict perhaps", "'perhaps' is none of allow, deny\n");
 	wrong("history --source nobody", "is none of user, policy, rule, mode, floor, ");
 	wrong("history --event party", "is none of session_opened, session_ended, ");
@@ -152,7 +165,7 @@ static void without_broker(void)
 START_TEST(not_empty)
 {
 	without_broker();
-	has_no_broker("ask --retry 0 --reason '' --summary '' --title '' -- true ''");
+	has_no_broker("ask --retry 2 --reason '' --summary '' --title '' -- true ''");
 	has_no_broker("check -- true ''");
 	has_no_broker("deny --reason '' abcd");
 }
@@ -225,7 +238,7 @@ START_TEST(no_broker)
 	static const char *const lines[] = {
 		"list",
 		"check -- ls",
-		"ask --retry 0 -- touch ./must-not-be-there",
+		"ask --retry 2 -- touch ./must-not-be-there",
 	};
 	struct ran r;
 
