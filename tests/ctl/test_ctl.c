@@ -305,38 +305,6 @@ START_TEST(records)
 }
 END_TEST
 
-/* What is wrong in the files is said where they were to be read again. */
-START_TEST(reload)
-{
-	char path[128], config[256], *text;
-	struct run r;
-
-	file_write(path, "rules", "deny Bash(first)\n");
-	snprintf(config, sizeof(config), "[rules]\nuser-file = %s\n", path);
-	broker_configure(&live.broker, config);
-	EXPECT(0, "rules", "reload");
-
-	file_write(path, "rules", "deny Bash(second)\nperhaps Bash(third)\ndeny Bash(\n");
-	ck_assert_int_eq(RUN_WHOLE(&r, "rules", "reload"), STATUS_FAILED);
-	snprintf(config, sizeof(config), "%s:2:1: ", path);
-	live_has(r.error, config);
-	snprintf(config, sizeof(config), "; %s:3:", path);
-	live_has(r.error, config);
-	live_has(r.error, "; what was in force stays\n");
-	run_free(&r);
-	text = OUTPUT(0, "rules");
-	live_has(text, "\tdeny Bash(first)\t");
-	ck_assert_ptr_null(strstr(text, "second"));
-	free(text);
-
-	broker_configure(&live.broker, "[broker]\nheadless = perhaps\n");
-	ck_assert_int_eq(RUN_WHOLE(&r, "rules", "reload"), STATUS_FAILED);
-	snprintf(config, sizeof(config), "%s:2: ", live.broker.config);
-	live_has(r.error, config);
-	run_free(&r);
-}
-END_TEST
-
 /* A long history comes in pages. */
 START_TEST(pages)
 {
@@ -495,7 +463,6 @@ int main(void)
 	tcase_add_test(tc, bulk);
 	tcase_add_test(tc, wrong_ids);
 	tcase_add_test(tc, records);
-	tcase_add_test(tc, reload);
 	tcase_add_test(tc, pages);
 	tcase_add_test(tc, reader_gone);
 	tcase_add_test(tc, doctor);

@@ -29,6 +29,15 @@ static void teardown(void)
 	live_fini(&live);
 }
 
+static void file_write(const char *path, const char *text)
+{
+	FILE *f = fopen(path, "we");
+
+	ck_assert_ptr_nonnull(f);
+	ck_assert_int_ge(fputs(text, f), 0);
+	ck_assert_int_eq(fclose(f), 0);
+}
+
 /* What a command prints is one object on one line. To be released. */
 static struct json_object *object_of(const char *const *words)
 {
@@ -69,6 +78,39 @@ START_TEST(rules)
 }
 END_TEST
 
+/* What is wrong in the files is said where they were to be read again. */
+START_TEST(reload)
+{
+	char path[128], config[256], *text;
+	struct run r;
+
+	snprintf(path, sizeof(path), "%s/rules", live.broker.dir);
+	file_write(path, "deny Bash(first)\n");
+	snprintf(config, sizeof(config), "[rules]\nuser-file = %s\n", path);
+	broker_configure(&live.broker, config);
+	EXPECT(0, "rules", "reload");
+
+	file_write(path, "deny Bash(second)\nperhaps Bash(third)\ndeny Bash(\n");
+	ck_assert_int_eq(RUN_WHOLE(&r, "rules", "reload"), STATUS_FAILED);
+	snprintf(config, sizeof(config), "%s:2:1: ", path);
+	live_has(r.error, config);
+	snprintf(config, sizeof(config), "; %s:3:", path);
+	live_has(r.error, config);
+	live_has(r.error, "; what was in force stays\n");
+	run_free(&r);
+	text = OUTPUT(0, "rules");
+	live_has(text, "\tdeny Bash(first)\t");
+	ck_assert_ptr_null(strstr(text, "second"));
+	free(text);
+
+	broker_configure(&live.broker, "[broker]\nheadless = perhaps\n");
+	ck_assert_int_eq(RUN_WHOLE(&r, "rules", "reload"), STATUS_FAILED);
+	snprintf(config, sizeof(config), "%s:2: ", live.broker.config);
+	live_has(r.error, config);
+	run_free(&r);
+}
+END_TEST
+
 START_TEST(floor_changes)
 {
 	struct json_object *j;
@@ -104,7 +146,6 @@ START_TEST(faults)
 {
 	static const char gone[] = "/nonexistent/project";
 	char folder[128], path[256];
-	FILE *f;
 
 	snprintf(folder, sizeof(folder), "%s/home", live.broker.dir);
 	ck_assert_int_eq(mkdir(folder, 0700), 0);
@@ -119,10 +160,7 @@ START_TEST(faults)
 	snprintf(path, sizeof(path), "%s/.approvald", folder);
 	ck_assert_int_eq(mkdir(path, 0700), 0);
 	snprintf(path, sizeof(path), "%s/.approvald/rules", folder);
-	f = fopen(path, "we");
-	ck_assert_ptr_nonnull(f);
-	ck_assert_int_ge(fputs("perhaps\n", f), 0);
-	ck_assert_int_eq(fclose(f), 0);
+	file_write(path, "perhaps\n");
 	FAILS(STATUS_DATA, "rules:1:1: ", "rules", "trust", "--yes", folder);
 	FAILS(STATUS_DATA, ":1:1: ", "rules", "test", "--rules", path, "x");
 	FAILS(STATUS_DATA, ":1:1: ", "history", "--replay", path);
@@ -143,17 +181,13 @@ START_TEST(trust)
 {
 	char project[128], path[256];
 	struct json_object *j;
-	FILE *f;
 
 	snprintf(project, sizeof(project), "%s/project", live.broker.dir);
 	ck_assert_int_eq(mkdir(project, 0700), 0);
 	snprintf(path, sizeof(path), "%s/.approvald", project);
 	ck_assert_int_eq(mkdir(path, 0700), 0);
 	snprintf(path, sizeof(path), "%s/.approvald/rules", project);
-	f = fopen(path, "we");
-	ck_assert_ptr_nonnull(f);
-	ck_assert_int_ge(fputs("allow Bash(frob)\n", f), 0);
-	ck_assert_int_eq(fclose(f), 0);
+	file_write(path, "allow Bash(frob)\n");
 
 	j = OBJECT("rules", "trust", project, "--yes");
 	ck_assert_str_eq(json_text(j, "project"), project);
@@ -235,6 +269,7 @@ int main(void)
 	tcase_set_timeout(tc, 120);
 	tcase_add_checked_fixture(tc, setup, teardown);
 	tcase_add_test(tc, rules);
+	tcase_add_test(tc, reload);
 	tcase_add_test(tc, floor_changes);
 	tcase_add_test(tc, faults);
 	tcase_add_test(tc, trust);
