@@ -57,7 +57,8 @@ static int set_required_policies(struct config *c, const char *value)
 	config_names_free(c->required_policies, c->n_required_policies);
 	c->required_policies = NULL;
 	c->n_required_policies = 0;
-	return config_names_parse(value, LIMIT_POLICIES, &c->required_policies, &c->n_required_policies);
+	return config_names_parse(value, LIMIT_POLICIES, &c->required_policies,
+		&c->n_required_policies);
 }
 
 static int set_repeat_limit(struct config *c, const char *value)

@@ -55,7 +55,10 @@ enum approval_side {
 	APPROVAL_FRONTEND = 1,
 };
 
-/* What the broker answered instead of a result. Valid during the callback or until the next call. */
+/*
+ * What the broker answered instead of a result. Valid during the callback or until the next
+ * call.
+ */
 struct approval_error {
 	const char *code;    /* "" when the failure is not the broker's own answer */
 	const char *message; /* for people; never NULL */
@@ -104,7 +107,10 @@ const void *approval_value_raw(const struct approval_value *v, size_t *len);
  * approval_value_free. Limits as on the wire: -EMSGSIZE; -EBADMSG: no MessagePack.
  */
 int approval_value_parse(const void *data, size_t len, struct approval_value **out);
-/* A copy that outlives the callback it was given to. Only such copies and parsed values are freed. */
+/*
+ * A copy that outlives the callback it was given to. Only such copies and parsed values are
+ * freed.
+ */
 int approval_value_dup(const struct approval_value *v, struct approval_value **out);
 void approval_value_free(struct approval_value *v);
 
@@ -136,9 +142,11 @@ const void *approval_pack_data(const struct approval_pack *p, size_t *len);
 struct approval_options {
 	size_t size; /* sizeof(struct approval_options): lets the structure grow */
 	enum approval_side side;
-	const char *socket; /* NULL: APPROVAL_SOCKET / APPROVAL_FRONTEND_SOCKET, then the usual places */
+	/* NULL: APPROVAL_SOCKET / APPROVAL_FRONTEND_SOCKET, then the usual places */
+	const char *socket;
 	const char *client; /* program and version, for people; NULL: the library's own */
-	int64_t retry_ms; /* keep trying to (re)connect so long; 0: TIME_CONNECT_RETRY_MS, <0: for ever */
+	/* keep trying to (re)connect so long; 0: TIME_CONNECT_RETRY_MS, <0: for ever */
+	int64_t retry_ms;
 	bool no_reconnect; /* a lost connection is final */
 	/*
 	 * Do not judge who serves the socket (tests, tunnels). Otherwise it must be
@@ -192,7 +200,10 @@ int64_t approval_timeout(const struct approval *a);
 int approval_dispatch(struct approval *a);
 /* Runs the client until what it has queued is sent, or the timeout. -ETIMEDOUT. */
 int approval_flush(struct approval *a, int64_t timeout_ms);
-/* Waits for events and dispatches once. -ETIMEDOUT; -EINTR: a signal was caught; else as dispatch. */
+/*
+ * Waits for events and dispatches once. -ETIMEDOUT; -EINTR: a signal was caught; else as
+ * dispatch.
+ */
 int approval_wait(struct approval *a, int64_t timeout_ms);
 
 enum approval_event {
@@ -201,7 +212,8 @@ enum approval_event {
 	APPROVAL_GAVE_UP,      /* no broker within retry_ms, or a final refusal; see the error.
 				* Outstanding calls have ended, and all later ones fail at once. */
 	APPROVAL_NOTIFICATION, /* name and value: as the broker sent it */
-	APPROVAL_SNAPSHOT,     /* frontend: the snapshot is complete; items that are not in it are gone */
+	/* frontend: the snapshot is complete; items that are not in it are gone */
+	APPROVAL_SNAPSHOT,
 };
 typedef void (*approval_event_fn)(struct approval *a, enum approval_event event, const char *name,
 	const struct approval_value *value, const struct approval_error *error, void *arg);
@@ -267,7 +279,8 @@ struct approval_request {
 	const char *on_disconnect; /* NULL: wait */
 	int64_t timeout_ms, channel_ms; /* 0: not stated */
 	bool mutating, fail_closed, elsewhere, takes_input, multi;
-	bool no_tool_call_id; /* let the broker match the last check (see request in doc/protocol.md) */
+	/* let the broker match the last check (see request in doc/protocol.md) */
+	bool no_tool_call_id;
 	const void *options, *schema; /* MessagePack; NULL: none */
 	size_t options_len, schema_len;
 };
@@ -307,12 +320,17 @@ struct approval_usage {
 	size_t cursor_len;
 };
 /* Blocking, at most timeout_ms each. turn_begin without a turn_id makes one. */
-int approval_turn_begin(struct approval *a, const char *turn_id, const char *prompt, int64_t timeout_ms);
-int approval_turn_end(struct approval *a, const char *turn_id, const struct approval_usage *u, int64_t timeout_ms);
+int approval_turn_begin(struct approval *a, const char *turn_id, const char *prompt,
+	int64_t timeout_ms);
+int approval_turn_end(struct approval *a, const char *turn_id, const struct approval_usage *u,
+	int64_t timeout_ms);
 int approval_usage(struct approval *a, const struct approval_usage *u, int64_t timeout_ms);
-int approval_outcome(struct approval *a, const char *tool_call_id, const char *outcome, const char *summary, int64_t timeout_ms);
-int approval_settled(struct approval *a, const char *tool_call_id, const char *verdict, int64_t timeout_ms);
-int approval_cancel(struct approval *a, const char *tool_call_id, const char *reason, int64_t timeout_ms);
+int approval_outcome(struct approval *a, const char *tool_call_id, const char *outcome,
+	const char *summary, int64_t timeout_ms);
+int approval_settled(struct approval *a, const char *tool_call_id, const char *verdict,
+	int64_t timeout_ms);
+int approval_cancel(struct approval *a, const char *tool_call_id, const char *reason,
+	int64_t timeout_ms);
 int approval_set_mode(struct approval *a, const char *mode, int64_t timeout_ms);
 
 /* ---- frontend side ------------------------------------------------------- */
@@ -334,7 +352,10 @@ struct approval_answer {
 	size_t updated_input_len, answers_len;
 	const char *rule; /* with a scope beyond once: instead of one for the very call */
 };
-/* result: {results: […]} of the protocol, in the order given. Never repeated after a lost connection. */
+/*
+ * result: {results: […]} of the protocol, in the order given. Never repeated after a lost
+ * connection.
+ */
 int approval_decide(struct approval *a, const struct approval_answer *answers, size_t n,
 	approval_reply_fn fn, void *arg, struct approval_call **call);
 int approval_decide_wait(struct approval *a, const struct approval_answer *answers, size_t n,

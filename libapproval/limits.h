@@ -57,7 +57,8 @@
 #define LIMIT_PATHS	    32u	  /* paths of one tool call */
 #define LIMIT_OPERANDS	    64u	  /* paths that a command names and that are resolved */
 #define LIMIT_OPERAND_BYTES 65536u /* of all of them together */
-#define LIMIT_READ_ARGS	    1024u /* arguments of a command that only reads; more: it is asked about */
+#define LIMIT_READ_ARGS	    1024u /* arguments of a command that only reads; more: it is asked
+				   * about */
 #define LIMIT_LOOKUPS	    (LIMIT_PATHS + LIMIT_OPERANDS) /* paths that are resolved at once */
 #define LIMIT_POLICIES	    32u	  /* policy frontends at once */
 #define LIMIT_LOST_POLICIES 256u  /* that left without bye and are remembered */
@@ -70,12 +71,14 @@
 #define LIMIT_LOST_DENIALS  1024u /* denials kept while the store fails; then a count */
 #define LIMIT_RULE	    65536u /* bytes of one rule */
 #define LIMIT_RULES	    65536u /* rules in force at once */
-#define LIMIT_RULE_STEPS    (32u << 20) /* characters compared with rules for one call; more: asked */
+#define LIMIT_RULE_STEPS    (32u << 20) /* characters compared with rules for one call; more:
+					 * asked */
 #define LIMIT_RULE_ARGS	    65536u /* options and operands of one command; more: asked */
 #define LIMIT_LINT_STEPS    (256u << 20) /* characters by characters of rules compared in lint */
 #define LIMIT_RULE_FILE	    (4u << 20) /* bytes of a file of rules */
 #define LIMIT_RULE_FILES    1024u /* files in a folder of them */
-#define LIMIT_PROJECT_FILE  (256u << 10) /* bytes of a project's: whoever works in it may write it */
+#define LIMIT_PROJECT_FILE  (256u << 10) /* bytes of a project's: whoever works in it may write
+					  * it */
 #define LIMIT_PROJECT_LINES 2000u	 /* of it */
 #define LIMIT_PROJECTS_RULES (LIMIT_RULES / 4) /* of all of them together */
 #define LIMIT_PROJECTS_BYTES (16u << 20)
@@ -95,7 +98,8 @@
 #define LIMIT_SHELL_DEPTH	48u	    /* of them within each other */
 #define LIMIT_SHELL_TEXTS	8u	    /* texts given to eval or -c within each other */
 #define LIMIT_SHELL_CDS		64u	    /* changes of directory; then it is unknown */
-#define LIMIT_SHELL_LETTERS	65536u	    /* bytes of words that may be options of a letter each */
+#define LIMIT_SHELL_LETTERS	65536u	    /* bytes of words that may be options of a letter
+					     * each */
 #define LIMIT_SHELL_BRACES	1024u	    /* words from brace expansions in a text */
 #define LIMIT_SHELL_BRACE_BYTES 65536u	    /* bytes of those */
 #define LIMIT_SHELL_BRACE_WORD	1024u	    /* bytes of a word with a brace expansion */

@@ -18,7 +18,10 @@ struct place {
 	bool shared;   /* its folder stands where others can make one of that name */
 };
 
-/* What the choice depends on; NULL and "" are absent, and so is a runtime_dir that is not absolute. */
+/*
+ * What the choice depends on; NULL and "" are absent, and so is a runtime_dir that is not
+ * absolute.
+ */
 struct place_facts {
 	const char *option, *environment, *runtime_dir;
 	bool system;

@@ -48,12 +48,12 @@ int engine_record_turn(const struct turn *t, struct turn_record *out)
 
 int engine_restore_session(struct engine *e, const struct session_record *r)
 {
+	const struct bytes agent = str_bytes(r->agent), key = str_bytes(r->key);
 	struct session *s;
 
-	if (str_bytes(r->key).len > LIMIT_NAME ||
-		(!r->ended && session_find_key(&e->r, r->uid, str_bytes(r->agent), str_bytes(r->key))))
+	if (key.len > LIMIT_NAME || (!r->ended && session_find_key(&e->r, r->uid, agent, key)))
 		return -EUCLEAN;
-	s = session_new(&e->r, str_bytes(r->key));
+	s = session_new(&e->r, key);
 	if (!s)
 		return -ENOMEM;
 	s->owner = owner_get(&e->r, r->uid);

@@ -231,7 +231,10 @@ static inline int uuid_compare(const struct uuid *a, const struct uuid *b)
 bool uuid_is_nil(const struct uuid *u);
 /* A UUIDv7 (RFC 9562 section 5.7) of a time in milliseconds and ten random bytes. */
 struct uuid uuid_make(uint64_t unix_ms, const uint8_t random[10]);
-/* The smallest UUIDv7 above u; for ids made within one millisecond or while the clock steps back. */
+/*
+ * The smallest UUIDv7 above u; for ids made within one millisecond or while the clock steps
+ * back.
+ */
 struct uuid uuid_next(const struct uuid *u);
 void id_format(char out[ID_STRING_SIZE], enum id_type type, const struct uuid *u);
 /* 0, or -EINVAL where text is no such id. */

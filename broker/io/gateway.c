@@ -300,7 +300,8 @@ void gateway_accepted(void *gateway, enum listener_kind kind, int fd,
 		goto fail;
 	if (kind == LISTENER_FRONTEND) {
 		frontends_make_room(g);
-		client->frontend = engine_frontend_open(&g->engine, cred->uid, cred->uid == 0, client);
+		client->frontend = engine_frontend_open(&g->engine, cred->uid, cred->uid == 0,
+			client);
 		client->judged = g->subjects - 1;
 		if (process && (process_record(process) < 0 ||
 				       enforce_refuses(g, process, false)))

@@ -16,7 +16,8 @@ static int name_make(struct client *client, struct bytes said)
 
 	free(client->name);
 	client->name = NULL;
-	if (asprintf(&client->name, "uid %u pid %u %.*s", p->uid, p->process ? p->process->id.pid : 0,
+	if (asprintf(&client->name, "uid %u pid %u %.*s", p->uid,
+		p->process ? p->process->id.pid : 0,
 		    (int)said.len, (const char *)said.data) < 0)
 		client->name = NULL;
 	return client->name ? 0 : -ENOMEM;

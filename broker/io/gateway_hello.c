@@ -170,14 +170,16 @@ static void hello_step(struct gateway *g, struct client *client, const struct wi
 	int n = chain_of(g, client->peer->process, chain);
 
 	if (n < 0 || !process_alive(subject)) {
-		answer_error(g, client, f->id, WIRE_BAD_SUBJECT, "the subject has died", NULL, none);
+		answer_error(g, client, f->id, WIRE_BAD_SUBJECT, "the subject has died", NULL,
+			none);
 		return;
 	}
 	if (waited && subject_judge(g, client, f, chain, n, subject))
 		return;
 	if (process_exe(subject, &exe) < 0 || process_cwd(subject, &cwd) < 0) {
 		free(exe);
-		answer_error(g, client, f->id, WIRE_BAD_SUBJECT, "the subject has died", NULL, none);
+		answer_error(g, client, f->id, WIRE_BAD_SUBJECT, "the subject has died", NULL,
+			none);
 		return;
 	}
 	m->agent = h->m.agent;

@@ -67,7 +67,8 @@ void floods_tell(struct gateway *g, int64_t now)
 		if (key == FLOOD_OTHERS)
 			log_notice(g->log, "%llu more refusals or failures of other kinds", n);
 		else if (key == (KEY_PROJECT | (uint32_t)key))
-			log_warning(g->log, "%llu more times, a project's rules of uid %u can't be used",
+			log_warning(g->log,
+				"%llu more times, a project's rules of uid %u can't be used",
 				n, (uint32_t)key);
 		else if (key & KEY_BATCH)
 			log_error(g->log, "failed %llu more times: %s", n,

@@ -75,7 +75,10 @@ void pending_call_fail(struct gateway *g, struct client *client, uint32_t call, 
 		batch_fail(g, err);
 }
 
-/* Text with a NUL in it is no path: it comes out shorter, and so resolves to something else or nothing. */
+/*
+ * Text with a NUL in it is no path: it comes out shorter, and so resolves to something else or
+ * nothing.
+ */
 void path_copy(char *out, size_t size, struct bytes text)
 {
 	size_t n = text.len < size ? text.len : size - 1;

@@ -25,7 +25,7 @@ struct client {
 	struct peer *peer;
 	struct link *link;	   /* of an agent */
 	struct frontend *frontend; /* of a frontend */
-	struct pending_call *waiting; /* a call whose paths are being resolved; the peer is paused */
+	struct pending_call *waiting; /* its paths are being resolved; the peer is paused */
 	union {
 		struct { /* of an agent */
 			const char *home; /* of its uid, for paths; NULL: none */
@@ -357,7 +357,7 @@ void path_copy(char *out, size_t size, struct bytes path);
 /* A call that may have to wait until its paths are resolved; and one that has to. -ENOMEM. */
 int pending_call_new(struct gateway *g, struct client *client, struct pending_call **out);
 int pending_call_park(struct pending_call *p, struct resolver_job *job, struct bytes raw);
-/* It is resolved, and the callee's: the client's end, which the answer may bring, frees it no more. */
+/* It is resolved, and the callee's: the client's end, which it may bring, frees it no more. */
 void pending_call_unpark(struct pending_call *p);
 void pending_call_free(struct pending_call *p);
 /* What follows on its connection is read again, unless something else holds it back. */
@@ -379,7 +379,8 @@ void edits_free(struct edit *edits, unsigned n); /* NULL is fine */
 /* ---- gateway_frontend.c, gateway_query.c ---- */
 int frontend_frame(struct gateway *g, struct client *client, const struct wire_frame *f,
 	struct bytes raw);
-int frontend_query(struct gateway *g, struct client *client, const struct wire_frame *f, int method);
+int frontend_query(struct gateway *g, struct client *client, const struct wire_frame *f,
+	int method);
 /* What is asked may go through all that there is: it takes its time in portions. The time of a
  * loop turn begins with the first question. */
 bool query_goes_on(struct gateway *g);
@@ -447,7 +448,8 @@ void rule_pack(struct wire_buffer *b, const struct rule_entry *entry,
 int rule_tell(struct gateway *g, const struct standing_rule *s, const char *change);
 
 /* ---- gateway_rule_call.c ---- */
-int frontend_rules(struct gateway *g, struct client *client, const struct wire_frame *f, int method);
+int frontend_rules(struct gateway *g, struct client *client, const struct wire_frame *f,
+	int method);
 
 /* ---- gateway_explain.c ---- */
 int frontend_explain(struct gateway *g, struct client *client, const struct wire_frame *f,
@@ -478,7 +480,8 @@ int frontend_trust(struct gateway *g, struct client *client, const struct wire_f
 	int method, struct bytes raw);
 
 /* ---- gateway_floor.c ---- */
-int frontend_floor(struct gateway *g, struct client *client, const struct wire_frame *f, int method);
+int frontend_floor(struct gateway *g, struct client *client, const struct wire_frame *f,
+	int method);
 
 /* ---- gateway_subject.c ---- */
 /* A session has got, or lost, its subject; applied after the commit. */

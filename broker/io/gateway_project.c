@@ -220,7 +220,8 @@ static void take(struct gateway *g, struct project *p, struct project_file *file
 		/* no home is read by the broker of a system: it has no right to */
 		p->known |= !g->user_mode && (file->error == EACCES || file->error == EPERM);
 		return;
-	case PROJECT_FILE_UNREAD: return; /* what was read before stays, and nothing else is known */
+	/* what was read before stays, and nothing else is known */
+	case PROJECT_FILE_UNREAD: return;
 	}
 }
 

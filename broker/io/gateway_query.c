@@ -130,7 +130,9 @@ static int listing_parse(struct gateway *g, struct client *client, const struct 
 
 static enum id_type id_type_of(const struct entity *x)
 {
-	return x->type == ENTITY_SESSION ? ID_SESSION : x->type == ENTITY_TURN ? ID_TURN : ID_REQUEST;
+	return x->type == ENTITY_SESSION ? ID_SESSION
+	       : x->type == ENTITY_TURN	 ? ID_TURN
+					 : ID_REQUEST;
 }
 
 /* By the whole id, or a part that only one live item has. *many: more than one has it. */
@@ -182,7 +184,8 @@ static int query_get(struct gateway *g, struct client *client, const struct wire
 		return 0;
 	if (!x)
 		return not_found(g, client, f->id,
-			many ? "more than one live item has that in its id" : "no live item has that id");
+			many ? "more than one live item has that in its id"
+			     : "no live item has that id");
 	b = stage_begin(g);
 	wire_pack_reply_ok(b, f->id);
 	wire_map_open(&m, b);
@@ -444,7 +447,8 @@ static int query_stats(struct gateway *g, struct client *client, const struct wi
 			if (g->decisions[v][s]) {
 				char key[32];
 
-				snprintf(key, sizeof(key), "%s.%s", verdict_name(v), source_name(s));
+				snprintf(key, sizeof(key), "%s.%s", verdict_name(v),
+					source_name(s));
 				wire_map_u64(&d, key, g->decisions[v][s]);
 			}
 	wire_close(&d);

@@ -16,7 +16,8 @@
  * A record that is put again replaces the one of its id, but for the input,
  * description and extra of a request: they are as the first put had them. To
  * remove what is not there is no error, nor are matches of a rule that is not
- * there. Trust of the same uid and project is replaced. The id of a rule that is put first must be above all that ever were.
+ * there. Trust of the same uid and project is replaced. The id of a rule that is put first
+ * must be above all that ever were.
  */
 #ifndef STORE_JOURNAL_H
 #define STORE_JOURNAL_H
@@ -27,8 +28,9 @@ struct journal;
 
 /*
  * What load gives back, in this order: sessions (in order of id), turns, rules (in
- * order of id), trust (in order of uid and project), requests, then the decisions of turns that live (history rows with
- * event DECISION or OUTCOME, oldest first). Records and rows belong to the store and
+ * order of id), trust (in order of uid and project), requests, then the decisions of turns
+ * that live (history rows with event DECISION or OUTCOME, oldest first). Records and rows
+ * belong to the store and
  * are valid during the call; their strings may be kept with str_ref. A negative
  * return ends the load and is passed on. All that is stored is given, what has
  * ended included: its owner removes it. *state is set before the first call.

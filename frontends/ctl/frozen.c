@@ -81,7 +81,8 @@ void frozen_look(struct doctor *d, bool wanted)
 	if (fts && broker)
 		items_fetch(d->c, "sessions", NULL, 0, &sessions);
 	while (fts && (e = fts_read(fts))) {
-		if (e->fts_info != FTS_D || strncmp(e->fts_name, CGROUP_RUN_PREFIX, sizeof(CGROUP_RUN_PREFIX) - 1))
+		if (e->fts_info != FTS_D || strncmp(e->fts_name, CGROUP_RUN_PREFIX,
+						    sizeof(CGROUP_RUN_PREFIX) - 1) != 0)
 			continue;
 		if (!file_has(e->fts_path, "cgroup.events", "frozen 1") ||
 			!file_has(e->fts_path, "cgroup.events", "populated 1") ||
@@ -96,8 +97,8 @@ void frozen_look(struct doctor *d, bool wanted)
 				"%s is frozen, but not by this broker", e->fts_path);
 		else
 			doctor_findf(d, FINDING_WARNING,
-				"start the broker: approval-run says hello again; else 'approvalctl "
-				"doctor --thaw', or kill what is in it",
+				"start the broker: approval-run says hello again; else "
+				"'approvalctl doctor --thaw', or kill what is in it",
 				"%s is frozen, and no broker holds it", e->fts_path);
 	}
 	if (fts)

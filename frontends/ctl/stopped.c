@@ -226,8 +226,8 @@ void stopped_look(struct doctor *d, bool wanted)
 				(int)m->pid);
 		else
 			doctor_findf(d, FINDING_WARNING,
-				"start the broker: approval-run says hello again; else 'approvalctl "
-				"doctor --thaw', or kill it",
+				"start the broker: approval-run says hello again; else "
+				"'approvalctl doctor --thaw', or kill it",
 				"pid %d and what it has started are stopped, and no broker holds "
 				"them",
 				(int)m->pid);

@@ -21,8 +21,8 @@ static void line(
 
 int main(int argc, char **argv)
 {
-	struct bench_run echo1, echo64, echo64p, echo256p, one, many, many_p, crowd, log, log_p, sql,
-		sql_p;
+	struct bench_run echo1, echo64, echo64p, echo256p, one, many, many_p, crowd;
+	struct bench_run log, log_p, sql, sql_p;
 	struct bench_server s;
 	uint64_t n = argc > 1 ? strtoull(argv[1], NULL, 10) : 100000;
 

@@ -13,6 +13,8 @@ import sys
 
 FOLDERS = ("broker", "libapproval", "frontends", "tests", "contrib")
 TOP_FILES = ("Makefile.am", "configure.ac")
+MAX_COLUMNS = 100
+FORMAT_OFF, FORMAT_ON = "/* clang-format off */", "/* clang-format on */"
 MAX_LINES = 500
 MAX_TEST_LINES = 1200  # a test program is a list of cases, read one by one
 
@@ -125,8 +127,12 @@ class Lint:
         most = MAX_TEST_LINES if path.startswith("tests/") else MAX_LINES
         if len(lines) > most and path not in LONGER:
             self.breach(path, most + 1, "over %d lines" % most)
+        laid_out = False  # by hand: a table
         for n, line in enumerate(lines, 1):
+            laid_out = FORMAT_OFF in line or (laid_out and FORMAT_ON not in line)
             self.check_line(path, n, line)
+            if not laid_out and len(line.expandtabs(8)) > MAX_COLUMNS:
+                self.breach(path, n, "over %d columns" % MAX_COLUMNS)
         # strings first: one may hold what looks like a comment, never the other way here
         code = STRING.sub('""', text)
         code = COMMENT.sub(lambda m: "\n" * m.group().count("\n"), code)

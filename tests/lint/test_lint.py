@@ -31,6 +31,7 @@ CASES = (
     ("tests/a.sh", "#!/bin/sh\necho\n", "licence"),
     ("broker/core/a.c", LICENCE + "\n" * 499, None),
     ("broker/core/a.c", LICENCE + "\n" * 500, "over 500 lines"),
+    ("broker/core/a.c", LICENCE + "\t/* " + "x" * 90 + " */\n", "over 100 columns"),
     ("tests/a.c", LICENCE + "\n" * 500, None),
     ("tests/a.c", LICENCE + "\n" * 1200, "over 1200 lines"),
     ("broker/core/a.c", LICENCE + "int a;", "no newline"),

@@ -90,7 +90,8 @@ static void print_turn_budget(struct printer *p, const struct turn *t)
 
 	fprintf(p->f, " runs=%d%d%d", b->wall_runs, b->active_runs, b->closed);
 	put_time(p, "turn_due", b->due, true);
-	if (!budget_is_clear(&b->ceiling) || !budget_is_clear(&session_budget(t->s.session)->ceiling)) {
+	if (!budget_is_clear(&b->ceiling) ||
+		!budget_is_clear(&session_budget(t->s.session)->ceiling)) {
 		turn_used(&p->w->e, t, p->w->now, &used);
 		if (p->canon) /* the rest stands below */
 			print_amounts(p, "used", &used);

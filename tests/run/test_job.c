@@ -36,7 +36,9 @@ static void teardown(void)
 }
 
 /* What is typed must not be what is awaited: it is echoed. */
-#define READS "sh -c 'trap \"echo size-\\$(stty size)\" WINCH; echo up-$((20+22)); read x; echo got-$x-$((1+1))'"
+#define READS                                                                                  \
+	"sh -c 'trap \"echo size-\\$(stty size)\" WINCH; echo up-$((20+22)); read x; "            \
+	"echo got-$x-$((1+1))'"
 
 START_TEST(stopped_and_continued)
 {

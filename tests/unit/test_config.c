@@ -343,7 +343,8 @@ START_TEST(budgets_refused)
 		"[budget uid=1 uid=2]", "[budget agent=a agent=b]", "[budget project=here]",
 		"[budget project=]", "[budget who=me]", "[budget", "[budget uid=99999999999999]"};
 	static const char *const keys[] = {"token = 1", "tokens = -1", "tokens = ", "tokens = x",
-		"tokens = 1K", "tokens = 1kk", "tokens = 9007199254740993", "tokens = 9007199254741k",
+		"tokens = 1K", "tokens = 1kk", "tokens = 9007199254740993",
+		"tokens = 9007199254741k",
 		"tokens = 99999999999999999999999", "time = 5", "time = never", "wall = 4000d",
 		"cost = 1.", "cost = .5", "cost = 1.0000001", "cost = 1e3", "cost = 9007199255",
 		"session-token = 1", "session- = 1", "weight-input = 1001", "weight-input = 0.0001",

@@ -26,7 +26,8 @@ SCENARIO(warned_and_suspended, "config tokens=100", "", READY, "A begin T", "",
 	"A usage 6 159", "!warning", "A usage 7 160", "H:warning turn tokens", "A usage 8 200",
 	"A~suspended t1")
 
-SCENARIO(raise_that_is_not_enough, "config tokens=100 session-tokens=1000000", "", READY, "A usage 1 1000",
+SCENARIO(raise_that_is_not_enough, "config tokens=100 session-tokens=1000000", "", READY,
+	"A usage 1 1000",
 	"A~suspended t1; !warning", "H resume s1", "H!state SUSPENDED; !resumed",
 	"H resume s1 tokens=900", "H!state SUSPENDED; !resumed", "H resume s1 calls=7",
 	"H!state SUSPENDED", "H resume s1 tokens=901", "A~resumed t1; H<count 1",
@@ -159,7 +160,8 @@ SCENARIO(active_time, "config time=10000", "", READY, "A begin", "", "tick 7999"
 	"tick 3600000", "!suspended", "H allow c1", "A<allow c1", "tick 1999", "!suspended",
 	"H deny c2", "", "due", "A~suspended t1; H:turn t1 SUSPENDED", "tick 3600000", "",
 	"H resume s1 time=5000", "A~resumed t1", "tick 1999", "!warning", "due",
-	"H:warning turn time", "due", "A~suspended", "H resume s1", "H<count 1", "A outcome c1 succeeded", "",
+	"H:warning turn time", "due", "A~suspended", "H resume s1", "H<count 1",
+	"A outcome c1 succeeded", "",
 	"A request c3 Bash", "", "tick 86400000", "!suspended", "A cancel c3", "", "due",
 	"H:warning", "due", "A~suspended")
 
@@ -305,7 +307,8 @@ static struct cost crowd_tick(struct crowd *c)
 	fail_alloc(0);
 	cost.effects = crowd_step(c, &tick)->n;
 	cost.allocations = fail_alloc(0);
-	for (const struct undo *u = c->e.r.undo.first; u; u = *(struct undo *const *)(const void *)u)
+	for (const struct undo *u = c->e.r.undo.first; u;
+		u = *(struct undo *const *)(const void *)u)
 		cost.touched++;
 	engine_commit(&c->e);
 	return cost;

@@ -223,7 +223,8 @@ SCENARIO(a_check_waits_in_a_suspended_turn, READY, "A begin", "", "H suspend s1"
 /* What the request claims beyond the check is not lost. */
 SCENARIO(a_check_becomes_a_request_that_claims_more, READY, "A begin", "", "H suspend s1", "",
 	"A check c1 Read inside", "!A<", "B hello s1", "", "B request c1 Read inside mutating",
-	"H:offered c1 HELD", "H resume s1", "H:refreshed c1 AWAITING; !B<", "H deny c1", "B<deny c1",
+	"H:offered c1 HELD", "H resume s1", "H:refreshed c1 AWAITING; !B<", "H deny c1",
+	"B<deny c1",
 	"P hello", "", "P subscribe", "", "A check c2 Bash", "P:offered c2",
 	"B request c2 Bash mutating", "B!mismatch", "P defer c2", "A<ask c2")
 
