@@ -456,6 +456,8 @@ bool frontend_sees(const struct frontend *f, const struct entity *e);
 struct entity *engine_page(
 	struct engine *e, const struct frontend *f, const struct uuid *after);
 enum mode session_mode(const struct session *s); /* the effective one */
+/* Has a policy said that nobody will ever answer for that uid? */
+bool marks_headless(const struct engine *e, uint32_t uid);
 bool engine_is_subject(struct engine *e, const struct process_id *p);
 /*
  * The session that a process stands for; of several the first, since those that share their

@@ -64,7 +64,6 @@ void marks_lost_remove(struct engine *e, const struct frontend *f);
 void marks_forget_lost(struct engine *e);
 /* A policy said that no person will ever answer. 0; 1: there is no room to remember it. */
 int marks_headless_add(struct engine *e, const struct frontend *f);
-bool marks_headless(const struct engine *e, uint32_t uid);
 
 /* ---- strings and ids ---- */
 struct uuid engine_new_id(struct engine *e);

@@ -416,14 +416,9 @@ static int query_verify(struct gateway *g, struct client *client, const struct w
 /* By whom a person of this frontend's uid was said not to be there. */
 static const char *headless_by(const struct gateway *g, const struct client *client)
 {
-	const struct engine_marks *const m = &g->engine.marks;
-
 	if (g->engine.config.headless)
 		return "configuration";
-	for (unsigned i = 0; i < m->n_headless; i++)
-		if (m->headless_uids[i] == client->frontend->uid)
-			return "policy";
-	return m->headless ? "policy" : NULL;
+	return marks_headless(&g->engine, client->frontend->uid) ? "policy" : NULL;
 }
 
 static int query_stats(struct gateway *g, struct client *client, const struct wire_frame *f)

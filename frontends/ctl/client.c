@@ -76,7 +76,8 @@ static const char *error_advice(const struct ctl *c, const struct approval_error
 		{"protocol", "",
 			"The broker is of another version; 'approvalctl doctor' shows both."},
 		{"store", "",
-			"The broker can't write its store; 'approvalctl doctor' shows where it is."},
+			"The broker can't write its store; 'approvalctl doctor' shows where it "
+			"is."},
 		{"shutdown", "", "The broker is stopping; try again."},
 		{"not_found", "rules_remove",
 			"'approvalctl rules' shows what there is; what has no number is changed in "

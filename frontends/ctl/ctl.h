@@ -70,7 +70,8 @@ int ctl_rules_import(void *ctl, struct options *o);
 int ctl_rules_trust(void *ctl, struct options *o);
 int ctl_rules_test(void *ctl, struct options *o);
 
-extern const struct option_def ctl_ask_options[], ctl_budget_options[], ctl_check_options[], ctl_list_options[],
+extern const struct option_def ctl_ask_options[], ctl_budget_options[], ctl_check_options[],
+	ctl_list_options[],
 	ctl_show_options[], ctl_allow_options[], ctl_deny_options[], ctl_watch_options[],
 	ctl_sessions_options[], ctl_turns_options[], ctl_mode_options[], ctl_suspend_options[],
 	ctl_resume_options[], ctl_end_turn_options[], ctl_kill_options[], ctl_history_options[],

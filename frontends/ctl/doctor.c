@@ -240,20 +240,20 @@ static void look_at_people(struct doctor *d, const struct approval_value *stats)
 
 	if (!strcmp(by, "configuration"))
 		doctor_find(d, FINDING_NOTE,
-			"headless: while no frontend for people is connected, what nothing allows is "
-			"denied at once",
+			"headless: while no frontend for people is connected, what nothing allows "
+			"is denied at once",
 			"to be asked, start one; or take --headless or headless = yes away and "
 			"restart the broker");
 	else if (!strcmp(by, "policy"))
 		doctor_find(d, FINDING_NOTE,
-			"headless: a policy said that nobody is there (approval-policy --headless); "
-			"while no frontend for people is connected, what nothing allows is denied at "
-			"once, until the broker ends",
+			"headless: a policy said that nobody is there (approval-policy "
+			"--headless); while no frontend for people is connected, what nothing "
+			"allows is denied at once, until the broker ends",
 			"to be asked, start one; or restart the broker");
 	else if (!strcmp(approval_value_text(stats, "when_alone"), "deny"))
 		doctor_find(d, FINDING_NOTE,
-			"when-alone = deny: while no frontend for people is connected, what nothing "
-			"allows is denied at once",
+			"when-alone = deny: while no frontend for people is connected, what "
+			"nothing allows is denied at once",
 			NULL);
 }
 

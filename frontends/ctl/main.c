@@ -53,8 +53,8 @@ static const struct command commands[] = {
 	{"end-turn", "SESSION", "End the present turn: its calls are denied", NULL,
 		ctl_end_turn_options, false, ctl_end_turn},
 	{"kill", "SESSION", "End the processes of a session",
-		"They get SIGTERM, and what is left after the grace SIGKILL; at once where they are "
-		"frozen or stopped.",
+		"They get SIGTERM, and what is left after the grace SIGKILL; at once where they "
+		"are frozen or stopped.",
 		ctl_kill_options, false, ctl_kill},
 	{"history", NULL, "Show what was decided, the newest first", NULL, ctl_history_options,
 		false, ctl_history},
@@ -63,7 +63,8 @@ static const struct command commands[] = {
 		"Exits with 0 for allow, 77 for deny, 79 for ask. Nothing is recorded or counted. "
 		"One operand is a command line of a shell, as it stands. With --offline --stdin "
 		"it reads one JSON object on each line and writes one for each: verdict (allow, "
-		"deny, ask, or error), source, rule, step, floor, about, what, message, path; and exits with 0.",
+		"deny, ask, or error), source, rule, step, floor, about, what, message, path; and "
+		"exits with 0.",
 		ctl_explain_options, true, ctl_explain},
 	{"rules",
 		"[list]\nadd RULE\nremove NUMBER...\nreload\nlint\ntest COMMAND [ARGUMENT]...\n"

@@ -49,7 +49,8 @@ int summary_add(struct summary *s, enum fate fate, enum answer answer, const cha
 	for (size_t i = 0; i < s->n; i++) {
 		struct summary_item *const at = &s->items[i];
 
-		if (at->fate == fate && at->answer == answer && !strcmp(at->tool, tool) && !strcmp(at->why, why)) {
+		if (at->fate == fate && at->answer == answer && !strcmp(at->tool, tool) &&
+			!strcmp(at->why, why)) {
 			at->n++;
 			at->differ |= strcmp(at->first, first) != 0;
 			return 0;
@@ -62,7 +63,8 @@ int summary_add(struct summary *s, enum fate fate, enum answer answer, const cha
 	if (!grown)
 		return -ENOMEM;
 	s->items = grown;
-	item = (struct summary_item){fate, answer, strdup(tool), strdup(why), strdup(first), 1, false};
+	item = (struct summary_item){fate, answer, strdup(tool), strdup(why), strdup(first), 1,
+		false};
 	if (!item.tool || !item.why || !item.first) {
 		item_free(&item);
 		return -ENOMEM;

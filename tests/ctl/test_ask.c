@@ -35,7 +35,7 @@ START_TEST(allowed)
 	ck_assert(!live_witnessed(&live));
 
 	text = OUTPUT(0, "list");
-	live_plain(text, 7);
+	live_plain(text, 8);
 	live_has(text, id);
 	live_has(text, "\tAWAITING\t");
 	live_has(text, "echo ran");
