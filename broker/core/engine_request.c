@@ -159,12 +159,6 @@ int request_ask(struct engine *e, struct request *q, enum step step)
 	TRY(entity_touch(&e->r, q));
 	q->s.r.step = (uint8_t)step;
 	request_timers_start(e, q);
-	/* of a check, too: the request that it would be followed by has no other end */
-	if (request_alone(e, q)) {
-		struct decision_terms terms = {.source = SOURCE_BROKER, .step = STEP_HUMAN};
-
-		return request_finish(e, q, REQUEST_ON_DENY, &terms);
-	}
 	if (q->s.r.check) {
 		struct command c = {.link = q->s.waiter, .call = q->s.call_id};
 
@@ -177,6 +171,11 @@ int request_ask(struct engine *e, struct request *q, enum step step)
 		TRY(waiter_set(e, q, NULL, 0));
 		TRY(entity_remove(&e->r, q));
 		return turn_settle(e, q->s.turn);
+	}
+	if (request_alone(e, q)) {
+		struct decision_terms terms = {.source = SOURCE_BROKER, .step = STEP_HUMAN};
+
+		return request_finish(e, q, REQUEST_ON_DENY, &terms);
 	}
 	q->s.shown = true;
 	TRY(state_set(e, q, request_next(q->s.r.state, REQUEST_ON_ASK)));

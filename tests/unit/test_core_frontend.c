@@ -107,9 +107,7 @@ SCENARIO(alone, "A hello s1", "", "A request c1 Bash", "!A<", "A request c2 Bash
 	"O hello", "", "O subscribe", "", "Hx hello", "", "Hx subscribe", "",
 	"A request c8 Bash", "A<deny c8 broker", "config headless=0", "", "A request c9 Bash",
 	"!A<", "P hello headless", "A<deny c9 broker; P<greeting", "P bye", "",
-	"A request d1 Bash", "A<deny d1 broker", "A check d2 Bash",
-	"A<deny d2 broker human", "H hello", "", "H subscribe", "", "A check d3 Bash",
-	"A<ask d3 human; !H:offered")
+	"A request d1 Bash", "A<deny d1 broker", "A check d2 Bash", "A<ask d2 human")
 
 SCENARIO(alone_and_fail_closed, "A hello s1 fail_closed", "", "A request c1 Bash",
 	"A<deny c1 broker", "B hello s2 pid=11", "", "B request c1 Bash", "!B<",
