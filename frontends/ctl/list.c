@@ -70,12 +70,12 @@ static int list_table(const struct ctl *c, const struct items *items)
 	static const struct table_column columns[] = {
 		{"ID", 0, 0, 0},
 		{"AGE", TABLE_RIGHT, 6, 0},
-		{"DEADLINE", 0, 4, 0},
+		{"DEADLINE", 0, 2, 0},
 		{"STATE", 0, 5, 0},
 		{"MODE", 0, 3, 0},
-		{"WHO", TABLE_SHRINK, 2, 0},
-		{"WHAT", TABLE_SHRINK, 0, 24},
-		{"WHY", TABLE_SHRINK, 1, 0},
+		{"WHO", TABLE_SHRINK, 4, 12},
+		{"WHAT", TABLE_SHRINK, 0, 22},
+		{"WHY", TABLE_SHRINK, 1, 12},
 	};
 	int64_t now = time_now();
 	struct table *t;

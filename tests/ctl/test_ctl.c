@@ -131,10 +131,10 @@ START_TEST(narrow)
 	char rules[128];
 	const struct {
 		unsigned short width;
-		const char *words[4], *titles[6], *gone;
+		const char *words[4], *titles[7], *gone;
 	} kept[] = {
 		{60, {"list"}, {"ID", "WHAT"}, "\n[a wider terminal or --json shows them]"},
-		{80, {"list"}, {"ID", "WHAT", "WHY"}, "[+"},
+		{80, {"list"}, {"ID", "DEADLINE", "MODE", "WHO", "WHAT", "WHY"}, "[+"},
 		{70, {"sessions"}, {"SESSION", "PENDING"}, " DIRECTORY"},
 		{80, {"rules"}, {"ID", "RULE                                   "}, " FROM"},
 		{80, {"history", "--replay", rules},
