@@ -2,7 +2,9 @@
 # make check-valgrind: the unit tests and fuzzers under valgrind, then the broker and
 # approvalctl under it below the daemon tests, and a count of both. Left out, or in part
 # (APPROVALD_TEST_VALGRIND), each with its reason in doc/hacking.md:
-valgrind_left_out = tests/daemon/test_cases tests/daemon/test_crash tests/daemon/test_load \
+valgrind_left_out = tests/daemon/test_cases tests/daemon/test_crash tests/daemon/test_descriptors \
+	tests/daemon/test_edit tests/daemon/test_explain tests/daemon/test_floor \
+	tests/daemon/test_load \
 	tests/daemon/test_paths tests/daemon/test_rows
 valgrind_flags = -q --error-exitcode=9 --leak-check=full --errors-for-leak-kinds=definite
 EXTRA_DIST += tests/valgrind-approvald tests/valgrind-approvalctl \
@@ -22,6 +24,7 @@ check-valgrind:
 	$(MAKE) check TESTS="$$units" AM_LOG_FLAGS="$(valgrind_flags)" \
 		LOG_COMPILER="$(LIBTOOL) --mode=execute $(VALGRIND)" || status=1; \
 	VALGRIND_COMMAND="$(VALGRIND) $(valgrind_flags)" APPROVALD_TEST_VALGRIND=1 \
+		APPROVALD_TEST_BUILD="$(abs_top_builddir)" \
 		APPROVALD="$(abs_top_srcdir)/tests/valgrind-approvald" \
 		APPROVALCTL="$(abs_top_srcdir)/tests/valgrind-approvalctl" \
 		APPROVAL_POLICY="$(abs_top_srcdir)/tests/valgrind-approval-policy" \
