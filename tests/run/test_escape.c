@@ -145,6 +145,7 @@ static int many(void)
 			return 9;
 	printf("%u\n", n);
 	fflush(stdout);
+	approval_free(a);
 	return 0;
 }
 
