@@ -13,6 +13,13 @@
 /* Between two passes, in microseconds; a process that does not stop is looked at seldom. */
 #define PAUSE_LEAST 200
 #define PAUSE_MOST  100000
+/* Passes in a row after the shortest pause, while new processes are found. */
+#define MOVES_MOST 256
+/*
+ * In so many passes in a row all have to stand: the kernel's list of children may lack one
+ * while others of them end (proc_pid_task_children in proc(5)).
+ */
+#define STILL_PASSES 3
 
 static const char *const names[] = {
 	[ENFORCE_PROTOCOL] = "protocol",
@@ -154,16 +161,27 @@ static void stop_run(struct enforcements *all, struct enforcement *e, int64_t no
 	int rc = stop_pass(&e->tree, &root, e->take_over);
 
 	e->next = 0;
-	if (rc == 0 && e->killing)
-		stop_signal(&e->tree, SIGKILL);
-	if (rc == 0)
+	if (rc == STOP_STILL && ++e->still < STILL_PASSES) {
+		e->next = now + PAUSE_LEAST;
 		return;
+	}
+	if (rc == STOP_STILL) {
+		if (e->killing)
+			stop_signal(&e->tree, SIGKILL);
+		return;
+	}
+	e->still = 0;
 	if (rc < 0 && !e->pause)
 		log_error(all->log, "what pid %u has started can't all be stopped: %s",
 			e->subject->id.pid, strerror(-rc));
-	e->pause = e->pause ? e->pause * 2 : PAUSE_LEAST;
-	if (e->pause > PAUSE_MOST)
-		e->pause = PAUSE_MOST;
+	if (rc == STOP_MOVES && e->moves < MOVES_MOST) {
+		e->moves++;
+		e->pause = PAUSE_LEAST;
+	} else {
+		e->pause = e->pause ? e->pause * 2 : PAUSE_LEAST;
+		if (e->pause > PAUSE_MOST)
+			e->pause = PAUSE_MOST;
+	}
 	e->next = now + e->pause;
 }
 
@@ -173,6 +191,7 @@ void enforce_hold(struct enforcements *all, struct enforcement *e, bool hold, in
 		return;
 	e->held = hold;
 	e->next = e->pause = 0;
+	e->moves = e->still = 0;
 	switch (e->method) {
 	case ENFORCE_PROTOCOL: break;
 	case ENFORCE_FREEZE: freeze(all, e, hold); break;
@@ -197,6 +216,7 @@ static void kill_now(struct enforcements *all, struct enforcement *e, int64_t no
 	}
 	/* first all stand still, so that none escapes by its parent's death */
 	e->pause = 0;
+	e->moves = e->still = 0;
 	stop_run(all, e, now);
 }
 

@@ -36,6 +36,8 @@ struct enforcement {
 	struct stop_tree tree;
 	int64_t next;	 /* monotonic: when to go on; 0: nothing to do */
 	int64_t pause;	 /* until the pass after that */
+	unsigned moves;	 /* passes that found new ones, since it is to stand */
+	unsigned still;	 /* passes in a row that found all standing */
 	int64_t kill_at; /* while it is given time to end by itself; 0: at once */
 };
 

@@ -91,21 +91,27 @@ static bool same_uid(uint32_t pid, uint32_t uid)
 
 /*
  * A pidfd of the process that was seen with that start time, below that parent (0: whoever
- * it is), and that is of the uid. -1: it is none.
+ * it is), and that is of the uid. -EPERM: it is of another, or not ours to signal; -ESRCH: it
+ * has ended, or was given away.
  */
 static int pin(const struct process_stat *seen, uint32_t parent, uint32_t uid)
 {
 	struct process_stat again;
-	int fd = pidfd_open((pid_t)seen->pid, 0);
+	int fd = pidfd_open((pid_t)seen->pid, 0), err = -ESRCH;
 
 	if (fd < 0)
-		return -1;
+		return errno == ESRCH ? -ESRCH : -errno;
 	if (process_stat_read(seen->pid, &again) == 0 && again.start == seen->start &&
-		(!parent || again.ppid == parent) && same_uid(seen->pid, uid) &&
-		pidfd_send_signal(fd, 0, NULL, 0) == 0)
-		return fd;
+		(!parent || again.ppid == parent)) {
+		if (!same_uid(seen->pid, uid))
+			err = -EPERM;
+		else if (pidfd_send_signal(fd, 0, NULL, 0) == 0)
+			return fd;
+		else
+			err = -errno;
+	}
 	close(fd);
-	return -1;
+	return err;
 }
 
 static bool stands(char state)
@@ -122,8 +128,29 @@ static const struct process_id *tree_find(
 	return NULL;
 }
 
+static bool is_there(const struct process_id *id)
+{
+	struct process_stat st;
+
+	return process_stat_read(id->pid, &st) == 0 && st.start == id->start;
+}
+
+static void tree_prune(struct stop_tree *t)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < t->n; i++)
+		if (is_there(&t->items[i]))
+			t->items[n++] = t->items[i];
+	t->n = n;
+}
+
 static int tree_add(struct stop_tree *t, const struct process_id *id)
 {
+	if (t->n == LIMIT_STOPPED)
+		tree_prune(t);
+	if (t->n == LIMIT_STOPPED)
+		return -E2BIG;
 	if (t->n == t->size) {
 		size_t size = t->size ? t->size * 2 : 16;
 		struct process_id *items = reallocarray(t->items, size, sizeof(*items));
@@ -137,7 +164,7 @@ static int tree_add(struct stop_tree *t, const struct process_id *id)
 	return 0;
 }
 
-/* 1: it, or one that it may yet start, does not stand still. */
+/* STOP_STILL, STOP_WAITS or STOP_MOVES, of this process; or negative. */
 static int stop_one(
 	struct stop_tree *t, struct walk *w, uint32_t pid, uint32_t parent, bool take_over)
 {
@@ -145,25 +172,32 @@ static int stop_one(
 	struct process_id id;
 	int fd, rc;
 
-	if (pid == (uint32_t)getpid() || process_stat_read(pid, &st) < 0 ||
-		(parent && st.ppid != parent))
-		return 0; /* it has ended; or was given away, and is found elsewhere */
+	if (pid == (uint32_t)getpid())
+		return STOP_STILL;
+	/* it has ended, and may have left another one; or was given away, and is found elsewhere */
+	if (process_stat_read(pid, &st) < 0 || (parent && st.ppid != parent))
+		return parent ? STOP_MOVES : STOP_STILL;
 	id = (struct process_id){.pid = pid, .start = st.start};
 	if (process_id_compare(&id, &w->root->launcher) == 0 ||
 		(!parent && process_id_compare(&id, &w->root->subject) != 0))
-		return 0;
+		return STOP_STILL;
 	if (tree_find(t, &id))
-		return stands(st.state) ? 0 : 1;
+		return stands(st.state) ? STOP_STILL : STOP_WAITS;
+	/* what it left when it ended may have come after the list that we read */
+	if (st.state == 'Z' || st.state == 'X') {
+		rc = tree_add(t, &id);
+		return rc < 0 ? rc : STOP_MOVES;
+	}
 	if (stands(st.state) && !(take_over && st.state == 'T'))
-		return 0;
+		return STOP_STILL;
 	fd = pin(&st, parent, w->root->uid);
-	if (fd < 0)
-		return 0;
+	if (fd < 0) /* without a descriptor to be had it must not count as standing */
+		return fd == -ESRCH ? STOP_MOVES : fd == -EPERM ? STOP_STILL : fd;
 	rc = tree_add(t, &id);
 	if (rc == 0 && pidfd_send_signal(fd, SIGSTOP, NULL, 0) < 0)
 		t->n--;
 	close(fd);
-	return rc < 0 ? rc : 1;
+	return rc < 0 ? rc : STOP_MOVES;
 }
 
 static void walk_free(struct walk *w)
@@ -186,18 +220,18 @@ static int walk_begin(struct walk *w, const struct stop_root *root)
 int stop_pass(struct stop_tree *t, const struct stop_root *root, bool take_over)
 {
 	struct walk w;
-	int again = 0, rc = walk_begin(&w, root);
+	int how = STOP_STILL, rc = walk_begin(&w, root);
 
 	for (; rc >= 0 && w.at < w.n; w.at++) {
 		/* children come after their parent was seen to stand still, or in the next pass
 		 */
 		rc = stop_one(t, &w, w.pids[w.at], w.parents[w.at], take_over);
-		again |= rc > 0;
+		how = rc > how ? rc : how;
 		if (rc >= 0)
 			rc = children_of(&w, w.pids[w.at]);
 	}
 	walk_free(&w);
-	return rc < 0 ? rc : again;
+	return rc < 0 ? rc : how;
 }
 
 static void signal_one(const struct process_id *id, int signal)

@@ -11,7 +11,7 @@
 #include "broker/io/process.h"
 
 struct stop_tree {
-	struct process_id *items; /* that we have stopped, in that order */
+	struct process_id *items; /* that we have stopped, in that order, or seen dead */
 	size_t n, size;
 };
 
@@ -24,8 +24,14 @@ struct stop_root {
 
 /* Can the kernel tell a process's children? */
 bool stop_possible(void);
+enum stop_how {
+	STOP_STILL,
+	STOP_WAITS, /* what was signalled does not stand yet */
+	STOP_MOVES, /* one was signalled now; or was seen, and had gone: what it left is not known */
+};
+
 /*
- * 0: all stand still; 1: not yet; or an error (-E2BIG: more than LIMIT_STOPPED). A process
+ * How all of them are: enum stop_how; or an error (-E2BIG: more than LIMIT_STOPPED). A process
  * that somebody else has stopped is left alone, unless they are taken over as ours.
  */
 int stop_pass(struct stop_tree *t, const struct stop_root *root, bool take_over);
