@@ -27,7 +27,7 @@ bool stop_possible(void);
 enum stop_how {
 	STOP_STILL,
 	STOP_WAITS, /* what was signalled does not stand yet */
-	STOP_MOVES, /* one was signalled now; or was seen, and had gone: what it left is not known */
+	STOP_MOVES, /* one was signalled now; or had gone, and what it left is not known */
 };
 
 /*

@@ -403,9 +403,9 @@ static int role_run(const char *role)
 
 int main(int argc, char **argv)
 {
-	Suite *suite = suite_create("escape");
-	TCase *t = tcase_create("escape");
+	Suite *suite;
 	SRunner *sr;
+	TCase *t;
 	int failed;
 
 	if (argc > 1)
@@ -414,6 +414,8 @@ int main(int argc, char **argv)
 		return 99;
 	if (broker_valgrind() || !launch_possible())
 		return 77;
+	suite = suite_create("escape");
+	t = tcase_create("escape");
 	tcase_set_timeout(t, 120);
 	tcase_add_checked_fixture(t, setup, teardown);
 	tcase_add_test(t, forks_without_end_frozen);
