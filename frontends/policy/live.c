@@ -27,13 +27,16 @@ static void verdict_replied(struct approval *client, int status,
 	if (status == 0 && !strcmp(how, "ok")) {
 		err = review_tell(v, NULL);
 		if (!err && a->set.headless)
-			err = taken_add(&a->takens, v);
+			err = taken_add(&a->takens, v, false);
 	} else {
 		text_printf(&note, "not taken: %s",
 			status == 0			? how
 			: status == -EREMOTEIO && error ? error->message
 							: strerror(-status));
 		err = note.failed ? -ENOMEM : review_tell(v, text_string(&note));
+		/* another policy was faster: what became of the call counts all the same */
+		if (!err && a->set.headless && status == 0 && !strcmp(how, "gone"))
+			err = taken_add(&a->takens, v, true);
 	}
 	text_free(&note);
 	review_end(v);

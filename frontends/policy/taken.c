@@ -14,6 +14,7 @@ struct taken {
 	struct taken *next;
 	enum answer answer;
 	char *request, *tool, *why, *call;
+	bool late;  /* its answer came after the call was decided */
 	bool asked; /* another policy had not answered then */
 };
 
@@ -26,7 +27,7 @@ static void taken_free(struct taken *k)
 	free(k);
 }
 
-int taken_add(struct takens *t, const struct review *v)
+int taken_add(struct takens *t, const struct review *v, bool late)
 {
 	struct taken *const k = calloc(1, sizeof(*k));
 	struct text why = {0}, call = {0};
@@ -36,6 +37,7 @@ int taken_add(struct takens *t, const struct review *v)
 	review_why(&why, v);
 	call_show(&call, v->item);
 	k->answer = v->verdict.answer;
+	k->late = late;
 	k->request = strdup(approval_value_text(v->item, "request"));
 	k->tool = strdup(approval_value_text(v->item, "tool"));
 	if (!why.failed)
@@ -95,7 +97,7 @@ static int taken_look(const struct taken *k, struct approval *client, enum fate 
 	item = err ? approval_last_error(client)->data : approval_value_get(result, "item");
 	err = !strcmp(approval_value_text(item, "state"), "REVIEW");
 	if (!err)
-		*fate = fate_of(k->answer, state_verdict(approval_value_text(item, "state")),
+		*fate = fate_of(k->late ? ANSWER_DEFER : k->answer, state_verdict(approval_value_text(item, "state")),
 			approval_value_text(item, "source"));
 	approval_value_free(result);
 	return err;

@@ -13,8 +13,8 @@ struct takens {
 	size_t n;
 };
 
-/* -ENOMEM. */
-int taken_add(struct takens *t, const struct review *v);
+/* late: another had decided it, and the answer was not taken. -ENOMEM. */
+int taken_add(struct takens *t, const struct review *v, bool late);
 /*
  * Asks the broker about each that was not asked about yet; last: about all, and what is still
  * not known then counts as open. -ENOMEM.
