@@ -224,6 +224,7 @@ enum call_fact {
 	FACT_UNSEEN = 4, /* some of its paths were not looked at: too late, or too many */
 	FACT_UNRESOLVED = 8,
 	FACT_SAID_MUTATING = 16, /* by the agent, whatever is known of the tool */
+	FACT_UNREAD = 32, /* what it does can't be told: a known tool with another input */
 };
 
 /*

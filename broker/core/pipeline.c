@@ -123,9 +123,13 @@ static int step_floor(struct run *r, struct pipeline_result *out)
 {
 	struct floor_hit hit;
 
-	if (!is_tool_call(r) || !r->c->judge ||
-		!floor_check(r->c->judge->floor, &judged(r)->floor, &hit))
+	if (!is_tool_call(r) || !r->c->judge)
 		return 0;
+	if (!floor_check(r->c->judge->floor, &judged(r)->floor, &hit))
+		return r->c->call.facts & FACT_UNREAD
+			       ? not_known("its input is not one that this tool is known to have",
+					 out)
+			       : 0;
 	say(out, PIPELINE_ASK, STEP_FLOOR, SOURCE_FLOOR);
 	out->floor = hit;
 	return 0;

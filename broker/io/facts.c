@@ -18,6 +18,7 @@ struct reader {
 	const struct tool *tool;
 	uint8_t seen; /* bits (1 << enum tool_role) */
 	bool unread;  /* not as the table says */
+	bool opaque;  /* it has a field of which the table knows only that it matters */
 	bool climbs;  /* a pattern leaves, by "..", the folder that it is below */
 	int error;
 };
@@ -180,7 +181,12 @@ static void read_field(struct reader *r, enum tool_role role, struct bytes value
 
 	if (wire_read(&cursor, &v) == 0 && v.kind == WIRE_KIND_NIL)
 		return; /* as good as absent */
-	if (role == TOOL_OPAQUE || (!many && r->seen & 1u << role)) {
+	if (role == TOOL_OPAQUE) {
+		r->opaque = true;
+		return;
+	}
+	/* which of two it runs is not known */
+	if (!many && r->seen & 1u << role) {
 		r->unread = true;
 		return;
 	}
@@ -242,7 +248,9 @@ static void read_input(struct reader *r)
 		/* it is below the path given, not below cwd */
 		d->flags |= FACT_UNRESOLVED;
 	}
-	if (r->unread) {
+	if (r->unread)
+		d->flags |= FACT_UNREAD;
+	if (r->unread || r->opaque) {
 		d->flags |= FACT_UNRESOLVED;
 		d->mutating = true;
 	}

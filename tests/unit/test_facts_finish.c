@@ -48,7 +48,7 @@ START_TEST(bounds)
 		memset(p, '\'', quotes);
 		strcpy(p + quotes, "\"]}");
 		collect(&c, "shell", json);
-		ck_assert_uint_eq(c.draft.flags, extra ? UNSURE : 0);
+		ck_assert_uint_eq(c.draft.flags, extra ? UNSURE | FACT_UNREAD : 0);
 		ck_assert((c.draft.command.data == NULL) == (extra > 0));
 		done(&c);
 	}
