@@ -97,7 +97,8 @@ static int taken_look(const struct taken *k, struct approval *client, enum fate 
 	item = err ? approval_last_error(client)->data : approval_value_get(result, "item");
 	err = !strcmp(approval_value_text(item, "state"), "REVIEW");
 	if (!err)
-		*fate = fate_of(k->late ? ANSWER_DEFER : k->answer, state_verdict(approval_value_text(item, "state")),
+		*fate = fate_of(k->late ? ANSWER_DEFER : k->answer,
+			state_verdict(approval_value_text(item, "state")),
 			approval_value_text(item, "source"));
 	approval_value_free(result);
 	return err;
